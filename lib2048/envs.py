@@ -9,7 +9,7 @@ Make one, or thousands::
     many = gymnasium.make_vec("lib2048/TwentyFortyEight-v0", num_envs=4096,
                               vectorization_mode="vector_entry_point")
 
-An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 15 a 32768.  With
+An observation is uint8[4, 4], the exponents of the tiles: 0 empty, 1 a 2, … 16 a 65536.  With
 `game="2048@3x4"`, another board, it has that many rows and columns; `game="2048:four=0.2"` changes
 the odds.  Actions are Up, Right, Down, Left = 0..3.  The reward is what merges pay.  An illegal
 action changes nothing, pays 0 and ends nothing; `info["action_mask"]`, int8[4], and
@@ -37,6 +37,7 @@ from lib2048.game.batch import ILLEGAL, exponents, options
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
+from lib2048.game.tile_65536 import EXPONENT, TILE
 from lib2048.game.turn import next_state
 from lib2048.learn.lockstep import Lockstep
 from lib2048.learn.records import NEXT_GAME, check_boards
@@ -56,7 +57,8 @@ class TwentyFortyEight(gymnasium.Env):
     """One game at a time.
 
     `info` holds action_mask, score (points since the start) and board (uint64, as all of lib2048
-    takes it). `reset(options={"board": …})` begins from that board instead.
+    takes it; with a 65536 on it the integer that `board.whole` returns). `reset(options={"board":
+    …})` begins from that board instead.
 
     Args:
         render_mode: None, "ansi" (text) or "rgb_array" (uint8[400, 400, 3]).
@@ -82,7 +84,8 @@ class TwentyFortyEight(gymnasium.Env):
         self._game = 0 if _is_new(self, seed) else self._game + 1
         luck = stream(self._seed, self._game)
         self.board, self._word, self._random = boards.begin(luck, self.game)
-        self.board = self.board if asked is None else asked[()]
+        if asked is not None:
+            self.board, self._word = asked[0][()], self._word if asked[1] is None else asked[1]
         self.score = int(self.game.rules.points(self.board))
         self._look()
         return self._observation(), self._info()
@@ -118,22 +121,27 @@ class TwentyFortyEight(gymnasium.Env):
         self._begun()
         if self.render_mode == "ansi":
             shown = self.game.shown(self._word)
-            return boards.to_text(self.board, self.game) + (f"\nnext: {shown}" if shown else "")
+            return boards.to_text(self._whole, self.game) + (f"\nnext: {shown}" if shown else "")
         if self.render_mode == "rgb_array":
             with told("a picture"):
                 from lib2048.show.raster import pixels
 
-            return pixels(self.board, game=self.game)
+            return pixels(self._whole, game=self.game)
+
+    @property
+    def _whole(self):
+        return boards.whole(self.board, self._word, self.game)
 
     def _look(self):
-        self._afterstates, self._rewards = (found[0] for found in options([self.board], self.game))
+        found = options([self.board], self.game, [self._word])
+        self._afterstates, self._rewards = (each[0] for each in found)
 
     def _observation(self):
-        return _each(_observed(self.board, np.array([self._word]), self.game))[0]
+        return _each(_observed([self.board], np.array([self._word]), self.game))[0]
 
     def _info(self):
         mask = self.action_masks().astype(np.int8)
-        return {"action_mask": mask, "score": self.score, "board": self.board}
+        return {"action_mask": mask, "score": self.score, "board": self._whole}
 
     def _begun(self):
         if self.board is None:
@@ -147,7 +155,8 @@ class TwentyFortyEightVector(VectorEnv):
     observation is then the new game's, `info["final_obs"]` and `info["final_info"]` are of the old
     one.  With `reset(seed=s)` the games are those with the luck of s, numbered in the order in
     which they begin.  `reset(options={"board": …})` begins all of them from that board, or from
-    uint64[n], one each; the games that follow begin as usual.
+    uint64[n], one each; the games that follow begin as usual.  In these 64 bits of a board, and in
+    those of `info`, a 65536 is a 32768; observations tell them apart.
 
     Args:
         num_envs: how many.
@@ -175,8 +184,8 @@ class TwentyFortyEightVector(VectorEnv):
         first = 0 if _is_new(self, seed) else self.games.begun
         self.games = Lockstep(self.num_envs, self._seed, first, game=self.game)
         if asked is not None:
-            self.games.begin_from(asked)
-            self.games.places["score"] = [self.game.rules.points(board) for board in asked]
+            self.games.begin_from(*asked)
+            self.games.places["score"] = [self.game.rules.points(board) for board in asked[0]]
         return self._observations(), self._info()
 
     def step(self, actions):
@@ -191,11 +200,12 @@ class TwentyFortyEightVector(VectorEnv):
         actions = self._checked(actions)
         paid = self.games.rewards[self._every, actions]
         rewards = np.maximum(paid, 0).astype(np.float64)
-        before = self.games.places.copy() if self.game.rules.SHOWN else self.games.places
+        remembers = self.game.rules.SHOWN or paid.max() >= TILE or self.games.places["word"].any()
+        before = self.games.places.copy() if remembers else self.games.places
         results = self.games.act(actions)
         over, scores = self.games.places["final"] != 0, self.games.places["score"].copy()
         scores[over] = results[:, 1]
-        words = self._last_words(before, actions, over)
+        words = self._last_words(before, actions, over & bool(remembers))
         if self.illegal_ends:
             over |= self._ended(paid == ILLEGAL)
         info = self._info() | self._final(over, scores, words)
@@ -245,7 +255,7 @@ class TwentyFortyEightVector(VectorEnv):
         Those of games that have just ended are worked out again: nobody keeps them.
         """
         words = before["word"].copy()
-        for i in np.flatnonzero(over) if self.game.rules.SHOWN else ():
+        for i in np.flatnonzero(over):
             state = before["board"][i], words[i], int(actions[i]), before["random"][i]
             words[i] = boards.next_state(*state, self.game)[1]
         return words
@@ -296,13 +306,18 @@ def _is_new(env, seed):
 
 def _observations(game):
     """Return the space of what is observed: the board, or that and what is shown."""
-    board, shown = Box(0, 15, (game.rows, game.columns), np.uint8), len(game.rules.SHOWN)
+    most, shown = len(boards.tiles_of(game)) - 1, len(game.rules.SHOWN)
+    board = Box(0, most, (game.rows, game.columns), np.uint8)
     return Dict(board=board, next=Discrete(shown)) if shown else board
 
 
 def _observed(states, words, game):
     """Return what is observed of many states, uint64[n] each: an array, or a dict of two."""
-    board = exponents(states)[:, : game.rows, : game.columns]
+    board = exponents(states)
+    if game.rules is WHOLE.rules:
+        large = np.flatnonzero(words)
+        board.reshape(-1, 16)[large, words[large].astype(np.int64) - 1] = EXPONENT
+    board = board[:, : game.rows, : game.columns]
     if not game.rules.SHOWN:
         return board
     return {"board": board, "next": (words & game.rules.SEEN).astype(np.int64)}
@@ -316,22 +331,28 @@ def _each(observations):
 
 
 def _asked_for(options, game, shape=()):
-    """Return the boards that the options of a reset name, uint64 of a shape, None for none."""
+    """Return (boards, word) that the options of a reset name, None for none.
+
+    boards: uint64 of a shape; word: None where no integer of one board told it, see `board.whole`.
+    """
     unknown = [repr(name) for name in options or {} if name != "board"]
     if unknown:
         raise ValueError(f"option {unknown[0]} of reset: there is only board, a uint64")
     if not options:
         return None
-    found = np.asarray(options["board"])
+    found, word = options["board"], None
+    if isinstance(found, int) and found >> 64 > 0 and game.rules is WHOLE.rules:
+        found, word = boards.parts(found)
+    found = np.asarray(found)
     whole = found.dtype.kind == "u" or found.dtype.kind == "i" and (found >= 0).all()
     if not whole or found.shape not in ((), shape):
         many = f", or {shape[0]} of them" if shape else ""
         raise ValueError(f"option board of reset is {options['board']!r}: say a uint64{many}")
     found = np.broadcast_to(found.astype(np.uint64), shape)
     check_boards(found, game, "option board of reset")
-    if any(boards.is_over(board, game) for board in found.reshape(-1)):
+    if any(boards.is_over(board, game, word or 0) for board in found.reshape(-1)):
         raise ValueError("on this board no action is legal: begin from another")
-    return found
+    return found, word
 
 
 for _name, _game in ((NAME, WHOLE.name), (THREES, "threes")):

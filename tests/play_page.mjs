@@ -15,16 +15,16 @@ const hex = (cells) => WHOLE.toHex(cells);
 const unpacked = (rows) => [...rows].flatMap((row) => [0, 4, 8, 12].map((at) => (row >> at) & 15));
 const turned = (cells) => cells.map((_, cell) => cells[4 * (cell & 3) + (cell >> 2)]);
 
-function standing(cells) {
+function standing(cells, top = -1) {
   const game = new Quick("1", 0);
-  game.rows.set(packed(cells));
-  game.look();
+  const [a, b, c, d] = packed(cells);
+  game.stand(a | (b << 16), c | (d << 16), top);
   return game;
 }
 
 const answers = {
-  board: ({ board }) => {
-    const game = standing(WHOLE.fromHex(board));
+  board: ({ board, top = -1 }) => {
+    const game = standing(WHOLE.fromHex(board), top);
     const worth = [0, 0, 0, 0];
     const action = network.choose(game, worth);
     const after = game.after.map((rows, a) => (a & 1 ? unpacked(rows) : turned(unpacked(rows))));
@@ -42,7 +42,7 @@ const answers = {
         const { cells: after, reward } = WHOLE.slide(cells, action);
         const same = after.join() === cells.join();
         const found = [unpacked(game.after[action]).join(), game.rewards[action]];
-        if (found[0] !== after.join() || found[1] !== (same ? -1 : reward)) different++;
+        if (found[0] !== WHOLE.inFourBits(after).join() || found[1] !== (same ? -1 : reward)) different++;
       }
     }
     return different;
@@ -52,6 +52,21 @@ const answers = {
     const worth = [0, 0, 0, 0];
     while (!game.over) game.act(network.choose(game, worth));
     return [game.score, game.length, game.largest];
+  },
+  // A game from a board on, by the first legal action: its boards, largest tile and score, and all undone.
+  large: ({ board }) => {
+    const game = standing(WHOLE.fromHex(board));
+    const boards = [game.cells];
+    while (!game.over) {
+      game.act(game.rewards.findIndex((reward) => reward >= 0));
+      boards.push(game.cells);
+    }
+    const { score, largest, length } = game;
+    const turns = Array.from({ length }, (_, n) => game.turn(n).cells);
+    const same = boards.slice(0, -1).join() === turns.join();
+    const back = [];
+    do back.unshift(game.cells); while (game.undo());
+    return { boards: boards.map((cells) => WHOLE.toWhole(cells)), score, largest, same: same && back.join() === boards.join() };
   },
   // A game that was played by these actions, looked at again; then from the middle on by other ones.
   review: ({ seed, number, actions }) => {

@@ -44,9 +44,9 @@ def frozen(board):
 
 
 def number(board):
-    """Pack tiles into the 64-bit integer of `lib2048.game.board`."""
+    """Pack tiles into the 64-bit integer of `lib2048.game.board`, where a 65536 is a 32768."""
     flat = [board[r][c] for r, c in CELLS]
-    return sum((tile.bit_length() - 1) << 4 * i for i, tile in enumerate(flat) if tile)
+    return sum(min(tile.bit_length() - 1, 15) << 4 * i for i, tile in enumerate(flat) if tile)
 
 
 def tiles(packed):
@@ -77,7 +77,7 @@ def alive(board):
     """Say whether an action is legal: an empty cell, or equal neighbours that may merge."""
     lines = (*board, *zip(*board))
     pairs = (pair for line in lines for pair in zip(line, line[1:]))
-    return any(0 in row for row in board) or any(a == b < 32768 for a, b in pairs)
+    return any(0 in row for row in board) or any(a == b < 65536 for a, b in pairs)
 
 
 def spawn_by(board, bits):

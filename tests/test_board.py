@@ -14,7 +14,7 @@ from lib2048.game import bits as bits_of
 from lib2048.game import board as fast
 from lib2048.game import rules_2048, spec
 from lib2048.game.board import from_tiles, slide, spawn, symmetries, to_exponents, to_tiles
-from lib2048.game.rules_2048 import SLIDES
+from lib2048.game.rules_2048 import MERGING, SLIDES
 
 CELLS = st.one_of(st.just(0), st.integers(0, 4), st.integers(0, 15))
 EXPONENTS = st.lists(CELLS, min_size=16, max_size=16)
@@ -22,10 +22,12 @@ BOARDS = EXPONENTS.map(lambda cells: sum(e << 4 * i for i, e in enumerate(cells)
 HARDER = settings(max_examples=400)
 
 
-def test_every_row_slides_as_in_spec():
+@pytest.mark.parametrize("table, largest", [(MERGING, 65536), (SLIDES, 32768)])
+def test_every_row_slides_as_in_spec(table, largest, monkeypatch):
+    monkeypatch.setattr(spec, "LARGEST_TILE", largest)
     tiles, rest = [1 << e if e else 0 for e in range(16)], ((0,) * 4,) * 3
-    assert SLIDES.shape == (65536,)
-    for row, entry in enumerate(SLIDES.tolist()):
+    assert table.shape == (65536,)
+    for row, entry in enumerate(table.tolist()):
         line = [tiles[row >> shift & 15] for shift in (0, 4, 8, 12)]
         left, reward = spec.slide_row(line)
         right, same_reward = spec.slide_row(line[::-1])
@@ -112,7 +114,7 @@ NO_BOARDS = {
     "nothing": None,
 }
 NO_TILES = [
-    1, 3, 6, -2, 65536, 2**70, 2.5, float("nan"), float("inf"), -float("inf"),
+    1, 3, 6, -2, 131072, 2**70, 2.5, float("nan"), float("inf"), -float("inf"),
     None, "2", "x", [2], 1j,
 ]  # fmt: skip
 

@@ -435,7 +435,7 @@ def test_everything_in_a_tree_lies_inside_its_card():
     "call, says",
     [
         (lambda: draw.board("2048"), "a board is"),
-        (lambda: draw.board(-1), "64 bits, not -1"),
+        (lambda: draw.board(-1), "-0x1 is no board: 64 bits"),
         (lambda: draw.board(1 << 64), "64 bits"),
         (lambda: draw.board(2.5), "a board is"),
         (lambda: draw.board([]), "not empty"),

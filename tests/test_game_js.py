@@ -215,6 +215,27 @@ def kernel_spawns(board, game, count):
     return np.array([[(put == e << 4 * cell).sum() for e in (1, 2)] for cell in range(16)])
 
 
+@pytest.mark.parametrize("large", [[32768, 32768], [65536, 32768], [65536, 16384, 16384]])
+def test_games_beyond_two_32768s_are_the_same(large):
+    games, questions = [], []
+    for seed in range(10):
+        luck = random.Random(seed)
+        cells = large + luck.choices([0, 0, 2, 4, 8], k=16 - len(large))
+        luck.shuffle(cells)
+        game = Game(seed, start=rules.from_tiles([cells[at : at + 4] for at in range(0, 16, 4)]))
+        while legal := rules.afterstates(game.here.board, word=game.here.word):
+            game.act(luck.choice(legal)[0])
+        games.append(game)
+        questions.append({"ask": "game", "game": game.as_dict()})
+    for game, answer in zip(games, asked(*questions), strict=True):
+        assert answer["actions"] == game.actions
+        assert [
+            (int(turn["board"], 16), int(turn["word"]), turn["score"]) for turn in answer["turns"]
+        ] == [(int(board), int(word), score) for board, word, score, _ in game.turns]
+        assert answer["turns"][-1]["legal"] == []
+    assert any(game.here.word for game in games)
+
+
 def plain_spawns(board, game, count):
     """Return the same of `spec.spawn`."""
     tiles, rng, came = rules.to_tiles(board, game), random.Random(7), np.zeros((16, 2), int)
@@ -236,19 +257,21 @@ def plain_spawns(board, game, count):
         ("", "16 cells, and here are 0: 16 too few"),
         ("2 2 0", "16 cells, and here are 3: 13 too few"),
         ("2 " * 17, "16 cells, and here are 17: 1 too many"),
-        ("3 " + "0 " * 15, "3 is not a tile (row 1, column 1): tiles are 2, 4, 8 … 32768"),
+        ("3 " + "0 " * 15, "3 is not a tile (row 1, column 1): tiles are 2, 4, 8 … 65536"),
         ("0 " * 6 + "2b " + "0 " * 9, "2b is not a tile (row 2, column 3): b is no digit"),
         ("1 " * 16, "1 is not a tile"),
         ("-2 " + "0 " * 15, "-2 is not a tile"),
         ("2.5 " + "0 " * 15, "2.5 is not a tile"),
-        ("65536 " + "2 " * 15, "the largest on a board of 16 cells is 32768"),
+        ("131072 " + "2 " * 15, "the largest on a board of 16 cells is 65536"),
+        ("65536 65536 " + "2 " * 14, "a board holds one 65536 at most"),
         ("two " + "2 " * 15, "two is not a tile"),
         ("0 " * 16, "at least two tiles"),
         ("2 " + "0 " * 15, "at least two tiles"),
         ("8 " * 4 + "0 " * 12, "no 2 and no 4"),
         ("32768 " * 4 + "2 " * 12, "beside 3 as large, there was no room to make another 32768"),
         ("16 " * 15 + "2", "beside 14 as large, there was no room to make another 16"),
-        (str(2**64), "not a tile"),
+        (str(2**64), "is no board of 4×4 cells"),
+        (str(2**70), "not a tile"),
         ("2 2 0 0 0 256", "256 is not a tile (row 2, column 3): the largest on a board of 6 cells"),
         ("128 64 32 16 8 8", "no 2 and no 4"),
         ("128 128 0 0 0 2", "too many large tiles"),

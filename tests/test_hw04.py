@@ -14,7 +14,7 @@ from right_answers import hw04
 from right_answers.hw04 import select_best_move__cpp as select_best_move
 from right_answers.hw04 import update_episode__negative as update_episode
 
-from lib2048 import Network, Run, Settings, compare, slide
+from lib2048 import Network, Run, Settings, compare
 from lib2048.course import labs
 from lib2048.course.labs import Training
 from lib2048.course.labs.exercise import changed, find
@@ -56,7 +56,7 @@ def update32(network, board, amount):
 def select32(network, board):
     best, best_value = -1, np.float32(-np.inf)
     for action in range(4):
-        after, reward = slide(board, action)
+        after, reward = tdl.slide(board, action)
         if after != board:
             value = estimate32(network, after) + np.float32(reward)
             if value > best_value:

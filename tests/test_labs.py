@@ -9,7 +9,7 @@ import handins
 import pytest
 
 from lib2048.course import labs
-from lib2048.course.labs import answering, checks
+from lib2048.course.labs import answering, checks, hw01
 from lib2048.course.labs.cases import trial
 from lib2048.course.labs.exercise import LABS, changed, find, of_lab, watched
 from lib2048.course.labs.judge import judge
@@ -57,7 +57,7 @@ def half_done(row):
 
 
 def mutating(row):
-    answer = spec.slide_row(row)
+    answer = hw01.slide_row(row)
     row[0] = 5
     return answer
 
@@ -67,11 +67,11 @@ def raising(row):
 
 
 def returns_nothing(row):
-    spec.slide_row(row)
+    hw01.slide_row(row)
 
 
 def returns_a_tuple(row):
-    new, reward = spec.slide_row(row)
+    new, reward = hw01.slide_row(row)
     return tuple(new), reward
 
 
@@ -96,7 +96,7 @@ def crashing(row):
 
 def talking(row):
     print("here")
-    return spec.slide_row(row)
+    return hw01.slide_row(row)
 
 
 ODD = {
@@ -128,7 +128,7 @@ def test_what_is_code_is_shown_as_code():
 
 
 def in_another_order(row):
-    return spec.slide_row(row)[::-1]
+    return hw01.slide_row(row)[::-1]
 
 
 def test_a_wrong_type_is_shown():
@@ -142,7 +142,7 @@ def test_a_wrong_type_is_shown():
 def test_not_attempted_is_no_failure_and_no_pass():
     result = labs.check("hw01.slide_row", missing)
     assert (result.status, result.cases) == ("not attempted", 0)
-    assert labs.check("hw01.1", spec.slide_row).status == "not attempted"  # the library's own
+    assert labs.check("hw01.1", hw01.slide_row).status == "not attempted"  # the library's own
     with pytest.raises(labs.Failed, match="not attempted"):
         labs.require("hw01.slide_row", missing)
 
@@ -158,10 +158,10 @@ def test_no_function_and_no_source():
 
 
 def test_use_falls_back_and_says_so(capsys):
-    assert labs.use("hw01.slide_row", missing) is spec.slide_row
+    assert labs.use("hw01.slide_row", missing) is hw01.slide_row
     assert "not attempted" in capsys.readouterr().out
     assert labs.use("hw01.slide_row", mutating) is mutating
-    assert labs.use("hw01.slide_row", crashing) is spec.slide_row  # it would end the notebook, too
+    assert labs.use("hw01.slide_row", crashing) is hw01.slide_row  # it would end the notebook, too
     assert "until it is mended" in capsys.readouterr().out
 
 

@@ -76,12 +76,31 @@ SYMMETRIC = [  # all four actions are equal on two of them, two on the others
 
 
 @needs_node
-def test_every_row_slides_as_the_rules_say_and_no_two_32768_merge():
+def test_every_row_slides_as_the_rules_say_and_no_32768_merges_beside_a_65536():
     full = rules.from_tiles([[32768, 32768, 0, 0], [2, 4, 8, 16], [4, 8, 16, 2], [8, 16, 2, 4]])
-    different, answer = asked({"ask": "rows"}, {"ask": "board", "board": to_hex(full)})
+    board = {"ask": "board", "board": to_hex(full)}
+    different, answer, beside = asked({"ask": "rows"}, board, board | {"top": 1})
     assert different == 0
-    assert answer["rewards"] == [0, 0, -1, -1]  # Left would merge them
-    assert answer["after"][1] == to_hex(rules.slide(full, 1)[0])
+    assert answer["rewards"] == [0, 65536, -1, 65536]
+    assert beside["rewards"] == [0, 0, -1, -1]  # Left would merge them
+    for found, word in ((answer, 0), (beside, 2)):
+        assert found["after"][1] == to_hex(rules.slide(full, 1, word=word)[0])
+
+
+@needs_node
+def test_the_page_plays_on_beyond_two_32768s():
+    start = rules.from_tiles([[2, 4, 2, 0], [0] * 4, [32768, 0, 0, 2], [32768, 8, 0, 0]])
+    [answer] = asked({"ask": "large", "board": to_hex(start)})
+    (board, word), score = rules.parts(start), 0
+    luck = rules.initial(stream(1, 0))[1]
+    for expected in answer["boards"][:-1]:
+        assert to_hex(rules.whole(board, word)) == expected
+        action, _, reward = rules.afterstates(board, word=word)[0]
+        board, word, _, luck = rules.next_state(board, word, action, luck)
+        score += reward
+    assert to_hex(rules.whole(board, word)) == answer["boards"][-1] and word
+    assert rules.is_over(board, word=word)
+    assert (answer["score"], answer["largest"], answer["same"]) == (score, 65536, True)
 
 
 @needs_node

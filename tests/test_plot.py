@@ -375,7 +375,7 @@ def test_numbers_stand_in_a_small_heat_map_but_not_where_there_is_none():
 def steps(values=(30, 12, 0)):
     boards = [0x8, 0x9, 0x9]
     taken = [
-        SimpleNamespace(reward=r, value=v, afterstate=b, action=0)
+        SimpleNamespace(board=b, action=0, reward=r, afterstate=b, value=v)
         for r, v, b in zip((10, 20, 4), values, boards)
     ]
     return [*taken, SimpleNamespace(reward=0, value=0, afterstate=0x9, action=None)]

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib2048 import plot, spec
+from lib2048 import plot
 from lib2048.cli import main
 from lib2048.course import labs, mark_prediction, predict, predicted, predictions
+from lib2048.course.labs import hw01
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.passed import is_passed
 from lib2048.course.reader import copies, jupyter_settings
@@ -298,7 +299,7 @@ def test_words_stand_above_the_figure(ax):
 
 
 def slide_row(row):
-    return spec.slide_row(row)
+    return hw01.slide_row(row)
 
 
 def half_right(row):

@@ -17,8 +17,8 @@ ROWS = [
     ([2, 2, 4, 8], [4, 4, 8, 0], 4),
     ([2, 4, 2, 4], [2, 4, 2, 4], 0),
     ([16384, 16384, 2, 2], [32768, 4, 0, 0], 32772),
-    ([32768, 32768, 0, 0], [32768, 32768, 0, 0], 0),  # the largest tile merges no more
-    ([32768, 0, 0, 32768], [32768, 32768, 0, 0], 0),
+    ([32768, 0, 0, 32768], [65536, 0, 0, 0], 65536),
+    ([65536, 65536, 0, 0], [65536, 65536, 0, 0], 0),  # the largest tile merges no more
 ]
 
 
@@ -66,7 +66,7 @@ def test_a_game_is_over_when_no_action_is_legal():
 
 
 def test_a_full_board_of_largest_tiles_is_over():
-    assert spec.is_over([[32768] * 4] * 4)
+    assert spec.is_over([[65536] * 4] * 4)
     assert not spec.is_over([[16384] * 4] * 4)
 
 

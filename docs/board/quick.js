@@ -2,17 +2,19 @@
 // made in some milliseconds; game.js has the same rules to be read, and a test compares all rows.  A
 // seed gives the same games as there and as in lib2048.
 
-import { LARGEST } from "../../lib2048/show/widgets/game.js";
+import { LARGEST, WHOLE } from "../../lib2048/show/widgets/game.js";
 import { Luck } from "./luck.js";
 
 const ROWS = 65536;
-const TURN = 6; // numbers that `Quick` keeps of a turn
+const TURN = 7; // numbers that `Quick` keeps of a turn
+const LARGE = 2 << LARGEST; // a 65536, which four bits do not hold: a 15 on the board, see `top`
 
 // What sliding makes of each row: {left, right: the row, reward: the points, the same both ways}.
-function rowTables() {
+// apart: whether two of the largest stay apart, as they do beside a 65536.
+function rowTables(apart) {
   const [left, right, reward] = [new Uint16Array(ROWS), new Uint16Array(ROWS), new Int32Array(ROWS)];
   for (let row = 0; row < ROWS; row++) {
-    left[row] = slideLeft(row, reward);
+    left[row] = slideLeft(row, reward, apart);
     right[mirrored(row)] = mirrored(left[row]);
   }
   return { left, right, reward };
@@ -21,15 +23,15 @@ function rowTables() {
 const mirrored = (row) => (row >> 12) | ((row >> 4) & 0xf0) | ((row & 0xf0) << 4) | ((row & 15) << 12);
 
 // Slide a row towards its lowest bits; what merges is added to the row's reward.
-function slideLeft(row, reward) {
+function slideLeft(row, reward, apart) {
   let slid = 0;
   let filled = 0;
   let last = 0; // the tile that may still merge, 0 for none
   for (let rest = row; rest; rest >>= 4) {
     const tile = rest & 15;
     if (!tile) continue;
-    if (tile === last && tile < LARGEST) {
-      slid += 1 << (4 * (filled - 1));
+    if (tile === last && !(apart && tile === LARGEST)) {
+      slid += tile < LARGEST ? 1 << (4 * (filled - 1)) : 0;
       reward[row] += 2 << tile;
       last = 0;
     } else {
@@ -45,6 +47,12 @@ function cellsOf(rows) {
   return Array.from({ length: 16 }, (_, cell) => (rows[cell >> 2] >> (4 * (cell & 3))) & 15);
 }
 
+// The same with the 65536 in its cell, −1 for none.
+function withTop(cells, top) {
+  if (top >= 0) cells[top] = LARGEST + 1;
+  return cells;
+}
+
 function turned(from, to) {
   for (let i = 0; i < 4; i++) {
     const at = 4 * i;
@@ -53,14 +61,15 @@ function turned(from, to) {
   }
 }
 
-let tables = null; // made when they are first needed
+let [merging, apart] = [null, null]; // tables, made when they are first needed
 
 // A game, and the four afterstates of where it stands.
 export class Quick {
   // seed: a whole number as text; number: of the game.
   constructor(seed, number) {
-    tables ??= rowTables();
+    merging ??= rowTables(false);
     Object.assign(this, { seed, number, luck: Luck.of(seed, number), score: 0, past: [] });
+    this.top = -1; // the cell of the 65536
     this.rows = new Int32Array(4);
     this.columns = new Int32Array(4);
     // Up and Down are kept as columns: a network gives a board and its mirror image one value.
@@ -72,7 +81,7 @@ export class Quick {
   }
 
   get cells() {
-    return cellsOf(this.rows);
+    return withTop(cellsOf(this.rows), this.top);
   }
 
   get length() {
@@ -90,14 +99,15 @@ export class Quick {
 
   // Work out where the four actions lead.
   look() {
+    const tables = this.top < 0 ? merging : (apart ??= rowTables(true));
     turned(this.rows, this.columns);
-    this.lookAlong(0, this.columns, tables.left);
-    this.lookAlong(1, this.rows, tables.right);
-    this.lookAlong(2, this.columns, tables.right);
-    this.lookAlong(3, this.rows, tables.left);
+    this.lookAlong(0, this.columns, tables.left, tables.reward);
+    this.lookAlong(1, this.rows, tables.right, tables.reward);
+    this.lookAlong(2, this.columns, tables.right, tables.reward);
+    this.lookAlong(3, this.rows, tables.left, tables.reward);
   }
 
-  lookAlong(action, lines, slid) {
+  lookAlong(action, lines, slid, pays) {
     const after = this.after[action];
     let changed = 0;
     let reward = 0;
@@ -105,7 +115,7 @@ export class Quick {
       const line = lines[i];
       after[i] = slid[line];
       changed |= after[i] ^ line;
-      reward += tables.reward[line];
+      reward += pays[line];
     }
     this.rewards[action] = changed ? reward : -1;
   }
@@ -116,7 +126,8 @@ export class Quick {
     if (reward < 0) return -1;
     const { rows, luck } = this;
     this.past.push(rows[0] | (rows[1] << 16), rows[2] | (rows[3] << 16), luck.high, luck.low,
-      this.score, action);
+      this.score, action, this.top);
+    if (reward >= LARGE || this.top >= 0) this.top = WHOLE.slide(this.cells, action).cells.indexOf(LARGEST + 1);
     if (action & 1) rows.set(this.after[action]);
     else turned(this.after[action], rows);
     this.score += reward;
@@ -142,24 +153,25 @@ export class Quick {
   // there was one.
   undo() {
     if (!this.past.length) return false;
-    const [north, south, high, low, score] = this.past.splice(-TURN);
-    this.stand(north, south);
+    const [north, south, high, low, score, , top] = this.past.splice(-TURN);
+    this.stand(north, south, top);
     Object.assign(this.luck, { high, low });
     Object.assign(this, { score, spawned: null });
     return true;
   }
 
-  // Put a board there, given as its upper and its lower half.
-  stand(north, south) {
+  // Put a board there, given as its upper and its lower half and the cell of its 65536.
+  stand(north, south, top = -1) {
+    this.top = top;
     this.rows.set([north & 0xffff, north >>> 16, south & 0xffff, south >>> 16]);
     this.look();
   }
 
-  // A turn of the past: {cells, action, score: before it}, and the halves of its board.
+  // A turn of the past: {cells, action, score: before it}, and its board as `stand` takes it.
   turn(n) {
-    const [north, south, , , score, action] = this.past.slice(TURN * n, TURN * (n + 1));
+    const [north, south, , , score, action, top] = this.past.slice(TURN * n, TURN * (n + 1));
     const cells = cellsOf([north & 0xffff, north >>> 16, south & 0xffff, south >>> 16]);
-    return { cells, action, score, north, south };
+    return { cells: withTop(cells, top), action, score, north, south, top };
   }
 
   // The game as it stood before a turn, to be played on: the same action meets the same tile there.

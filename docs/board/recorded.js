@@ -11,10 +11,11 @@ export function recordOf({ game, seed, number, actions, values }) {
   const { turns } = new Game({ seed, number, actions }, rules);
   const next = (n) => turns[n + 1];
   const over = turns.length - 1;
+  const after = turns.map(({ cells }, n) => (n < over ? next(n).after : cells));
   return {
     game, values, scores: turns.map((turn, n) => (next(n) ?? turn).score), words: turns.map(({ word }) => word),
     boards: turns.map(({ cells }) => rules.toHex(cells)).join(""),
-    afterstates: turns.map(({ cells }, n) => rules.toHex(n < over ? next(n).after : cells)).join(""),
+    afterstates: after.map((cells) => rules.toHex(cells)).join(""), afterwords: after.map((cells) => rules.wordOf(cells)),
     actions: turns.map((_, n) => (n < over ? next(n).action : null)),
     rewards: turns.map((_, n) => (n < over ? next(n).reward : 0)),
   };

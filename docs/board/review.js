@@ -8,15 +8,16 @@ import { Quick } from "./quick.js";
 export function reviewed(game, network, by = "the network") {
   const there = new Quick(game.seed, game.number); // stands where the game stood
   const turns = Array.from({ length: game.length }, (_, n) => game.turn(n));
-  const worths = turns.map(({ north, south }) => {
+  const worths = turns.map(({ north, south, top }) => {
     const worth = [0, 0, 0, 0];
-    there.stand(north, south);
+    there.stand(north, south, top);
     network.choose(there, worth);
     return worth.map((one) => (one > -Infinity ? one : null)); // null: not legal
   });
+  const boards = [...turns.map(({ cells }) => cells), game.cells];
   return {
     by, worths, points: true, actions: turns.map(({ action }) => action).join(""),
     scores: [...turns.map(({ score }) => score), game.score],
-    boards: [...turns.map(({ cells }) => cells), game.cells].map((cells) => WHOLE.toHex(cells)).join(""),
+    boards: boards.map((cells) => WHOLE.toHex(cells)).join(""), words: boards.map((cells) => WHOLE.wordOf(cells)),
   };
 }

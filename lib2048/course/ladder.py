@@ -12,9 +12,11 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from lib2048.game import spec
+from lib2048.game.bits import LARGEST_EXPONENT
 
 ACTIONS = range(4)
 THREE_EMPTY = [[2, 4, 2, 4], [4, 0, 4, 2], [2, 4, 0, 4], [4, 2, 4, 0]]
+LARGEST = 1 << LARGEST_EXPONENT  # a tile of four bits
 FAR = 6  # standard deviations; by luck that happens once in 500 million counts
 
 
@@ -38,11 +40,11 @@ class BoardKind(NamedTuple):
     unpack: Any
 
 
-def wrong_slides(kind, boards=500, seed=2048, largest=spec.LARGEST_TILE):
+def wrong_slides(kind, boards=500, seed=2048, largest=LARGEST):
     """Return every (tiles, action) for which `spec` has another answer than a kind of board.
 
     boards: how many random boards are tried with all four actions, from nearly empty to full.
-    largest: the tile that the kind's game ends at; with another than 32768, none is on the boards.
+    largest: the tile that the kind's game ends at; no two of it meet.
     """
 
     def answer(tiles, action):
@@ -50,8 +52,7 @@ def wrong_slides(kind, boards=500, seed=2048, largest=spec.LARGEST_TILE):
         return kind.unpack(after), reward
 
     rng = random.Random(seed)
-    high = largest // (1 if largest == spec.LARGEST_TILE else 2)
-    cases = [_random_tiles(rng, high) for _ in range(boards)]
+    cases = [_random_tiles(rng, largest // 2) for _ in range(boards)]
     return [(t, a) for t in cases for a in ACTIONS if answer(t, a) != spec.slide(t, a)]
 
 
@@ -98,7 +99,7 @@ class Ladder:
 
     def __init__(
         self, seconds=0.2, trials=5, boards=500, spawns=20_000, four=spec.FOUR_CHANCE,
-        largest=spec.LARGEST_TILE,
+        largest=LARGEST,
     ):  # fmt: skip
         self.seconds, self.trials, self.boards, self.spawns = seconds, trials, boards, spawns
         self.four, self.largest = four, largest

@@ -20,7 +20,7 @@ import numpy as np
 
 from lib2048.deep.moves import GameBatch, StepPlayer, decision, draw_actions, luck_of
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import ILLEGAL, as_boards
+from lib2048.game.batch import ILLEGAL, as_boards, options
 from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.turn import next_states
 from lib2048.learn.lockstep import FOREVER
@@ -62,9 +62,10 @@ class ADP(StepPlayer):
 
     # ------------------------------------------------------------ playing
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, the first of equals, or None if none is legal."""
         worths = self.expected([board])
+        worths[~np.isfinite(options([board], self.game, [word])[1])] = -np.inf
         return int(_best(worths).argmax()) if np.isfinite(worths).any() else None
 
     def pick(self, boards, legal, *luck):

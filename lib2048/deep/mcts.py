@@ -153,15 +153,17 @@ class MCTSPlayer(StepPlayer):
         super().__init__(f"{name}, {search.simulations} simulations", search.game, seed)
         self.search, self.stop = search, search.stop
 
-    def decide(self, board):
+    def decide(self, board, word=0):
         """Return (action or None, {action: Q, its reward included}) of a board, searched."""
         boards = np.array([board], np.uint64)
-        if not legal_actions(boards, self.game).any():
+        legal = np.isfinite(options(boards, self.game, [word])[1])[0]
+        if not legal.any():
             return None, {}
         self._asked += 1
         visits, worths = self.search.search(boards, self._seed, [-1], [self._asked])
-        found = {a: float(worths[0, a]) for a in range(4) if visits[0, a]}
-        return int(_most_visited(visits, worths)[0]), found
+        found = {a: float(worths[0, a]) for a in range(4) if visits[0, a] and legal[a]}
+        best = int(_most_visited(visits, worths)[0])
+        return best if legal[best] else int(legal.argmax()), found
 
     def pick(self, boards, legal, *luck):
         """Return the action on each board: int64[n]; see `StepPlayer.pick`."""

@@ -237,20 +237,28 @@ class StepPlayer:
         """
         raise NotImplementedError
 
-    def choose(self, board):
+    def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
         boards = np.array([board], np.uint64)
-        legal = legal_actions(boards, self.game)
+        legal = np.isfinite(options(boards, self.game, [word])[1])
         if not legal.any():
             return None
         self._asked += 1
-        return int(self.pick(boards, legal, self._seed, [-1], [self._asked])[0])
+        return int(self._picked(boards, legal, self._seed, [-1], [self._asked])[0])
+
+    def _picked(self, boards, legal, *luck):
+        """Return what `pick` does; the first legal action in place of one that a 65536 forbids."""
+        actions = np.array(self.pick(boards, legal, *luck), np.int64)
+        forbidden = ~legal[np.arange(len(actions)), actions]
+        actions[forbidden] = legal[forbidden].argmax(axis=1)
+        return actions
 
     def decide_all(self, games, seed):
         """Return the action of each place of a `Lockstep`: int64[count]."""
         live, actions = games.live, np.zeros(len(games.places), np.int64)
         places, legal = games.places[live], np.isfinite(games.rewards[live])
-        actions[live] = self.pick(places["board"], legal, seed, places["number"], places["length"])
+        luck = seed, places["number"], places["length"]
+        actions[live] = self._picked(places["board"], legal, *luck)
         return actions
 
     def play_games(self, first_game, count, seed):

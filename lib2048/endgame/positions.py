@@ -34,6 +34,7 @@ CODE_BITS = 27  # of a half
 CODE, MOVED, BAD, WON = (np.uint64(bits) for bits in ((1 << CODE_BITS) - 1, 54, 57, 60))
 SECOND, THREE = np.uint64(CODE_BITS), np.uint64(7)
 LOW = (1 << 32) - 1
+WALLED = WHOLE._replace(apart=True)  # no two walls merge
 STAY = 4  # in `Positions.lines`, what stands now
 _ONE, _LINE = np.uint64(1), np.uint64(0xFFFF)
 
@@ -297,7 +298,7 @@ def after(positions, board, turned, action):
     walls may move."""
     if not positions.free:
         return slid(positions.lines, board, turned, action)
-    moved = slide_one(board, np.uint64(action))[0]
+    moved = slide_one(board, np.uint64(action), WALLED)[0]
     if moved == board:
         return np.uint64(0)
     return _canonical_code(positions, moved) | _ONE << MOVED

@@ -7,6 +7,7 @@ import numpy as np
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import WHOLE, symmetries_kernel
+from lib2048.game.tile_65536 import in_state
 from lib2048.machine.kernels import kernel, part
 
 ILLEGAL = np.float32(-np.inf)  # in place of the reward of an action that moves nothing
@@ -16,7 +17,10 @@ CELLS = 16
 
 @part
 def slide_into(board, game, after, rewards):
-    """Write a board's four afterstates (uint64[4]) and rewards (float32[4]); see `options`."""
+    """Write a board's four afterstates (uint64[4]) and rewards (float32[4]); see `options`.
+
+    game: as it is in this state, see `tile_65536.in_state`.
+    """
     up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, game)
     after[0], after[1], after[2], after[3] = up, right, down, left
     rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
@@ -26,9 +30,9 @@ def slide_into(board, game, after, rewards):
 
 
 @kernel
-def _options(boards, game, after, rewards):
+def _options(boards, words, game, after, rewards):
     for i in range(len(boards)):
-        slide_into(boards[i], game, after[i], rewards[i])
+        slide_into(boards[i], in_state(game, words[i]), after[i], rewards[i])
 
 
 @kernel
@@ -55,11 +59,12 @@ def _images(boards, game, out):
         out[i] = symmetries_kernel(boards[i], game)
 
 
-def options(boards, game=WHOLE):
+def options(boards, game=WHOLE, words=None):
     """Return what the four actions make of many boards.
 
     Args:
         boards: uint64[n].
+        words: of their states, uint64[n]; None: 0 each.
 
     Returns:
         (afterstates uint64[n, 4], rewards float32[n, 4]); the reward of an illegal action is
@@ -68,7 +73,8 @@ def options(boards, game=WHOLE):
     boards = as_boards(boards)
     after = np.empty((len(boards), 4), np.uint64)
     rewards = np.empty((len(boards), 4), np.float32)
-    game.bind(_options)(boards, game, after, rewards)
+    words = np.zeros(len(boards), np.uint64) if words is None else as_boards(words)
+    game.bind(_options)(boards, words, game, after, rewards)
     return after, rewards
 
 
@@ -112,5 +118,15 @@ def images(boards, game=WHOLE):
 
 
 def as_boards(boards):
-    """Return boards as a contiguous uint64[n]."""
-    return np.ascontiguousarray(boards, np.uint64).reshape(-1)
+    """Return boards as a contiguous uint64[n].
+
+    Raises:
+        ValueError: for one that `board.whole` has made of a board with a 65536.
+    """
+    try:
+        return np.ascontiguousarray(boards, np.uint64).reshape(-1)
+    except OverflowError:
+        raise ValueError(
+            "a board is an integer of 64 bits here; of one with a 65536 give the two numbers that "
+            "`board.parts` returns"
+        ) from None

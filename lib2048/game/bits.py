@@ -15,7 +15,7 @@ from lib2048.game.game import new_game
 from lib2048.game.rng import below
 from lib2048.machine.kernels import kernel, part
 
-LARGEST_EXPONENT = 15
+LARGEST_EXPONENT = 15  # that a cell holds; of the one tile above see `tile_65536`
 WHOLE = new_game()  # 2048 on 4×4, with one 4 in ten
 _ONES = np.uint64(0x1111111111111111)
 _BYTES = np.uint64(0x0101010101010101)

@@ -2,7 +2,9 @@
 
 A game is a `Game` or its name, such as "2048@3x4".
 
-A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048.
+A board is one 64-bit integer (see `bits`); 0 is an empty cell, 1 a 2, 11 a 2048.  The one tile that
+needs more bits, a 65536, is a 15 whose cell the word of the state tells (see `tile_65536`).  Where
+only a board is shown or given, that word may stand above its 64 bits: see `whole` and `parts`.
 """
 
 import numpy as np
@@ -11,6 +13,7 @@ from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
 from lib2048.game.game import parse_game
 from lib2048.game.rules_2048 import spawn_with
 from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
+from lib2048.game.tile_65536 import EXPONENT, TILE, carried
 from lib2048.game.turn import next_state as _answer
 
 __all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP", "WHOLE", "spawn_with", "symmetries"]
@@ -26,10 +29,10 @@ def from_tiles(rows, game=WHOLE):
         game: a `Game`, or its name: "2048@3x4".
 
     Returns:
-        np.uint64.
+        np.uint64; with a 65536 on it the integer of more bits that `whole` returns.
 
     Raises:
-        ValueError: for another size, or a tile that is none of this game's.
+        ValueError: for another size, a tile that is none of this game's, and a second 65536.
     """
     game = parse_game(game)
     try:
@@ -41,9 +44,53 @@ def from_tiles(rows, game=WHOLE):
             f"a board of {game.name} has {game.rows} rows of {game.columns} tiles; "
             'for one of another size say which game it is, such as game="2048@3x4"'
         )
-    tiles = [game.tile(exponent) for exponent in range(LARGEST_EXPONENT + 1)]
+    tiles = tiles_of(game)
     cells = ((4 * r + c, tile) for r, row in enumerate(rows) for c, tile in enumerate(row))
-    return np.uint64(sum(_exponent(tile, tiles) << 4 * cell for cell, tile in cells))
+    exponents = {cell: _exponent(tile, tiles) for cell, tile in cells}
+    large = [cell for cell, exponent in exponents.items() if exponent > LARGEST_EXPONENT]
+    if len(large) > 1:
+        raise ValueError(f"a board holds one {TILE} at most")
+    packed = (min(e, LARGEST_EXPONENT) << 4 * cell for cell, e in exponents.items())
+    return whole(np.uint64(sum(packed)), large[0] + 1 if large else 0, game)
+
+
+def tiles_of(game):
+    """Return what is written on the tiles of a game, by exponent: in 2048 up to the 65536."""
+    top = EXPONENT if game.rules is WHOLE.rules else LARGEST_EXPONENT
+    return [game.tile(exponent) for exponent in range(top + 1)]
+
+
+def whole(board, word=0, game=WHOLE):
+    """Return a state of 2048 as one integer, by which a 65536 is shown.
+
+    Args:
+        board, word: of the state, uint64.
+
+    Returns:
+        np.uint64, the board itself; where a 65536 stands an int, with the word above its 64 bits.
+    """
+    if not word or game.rules is not WHOLE.rules:
+        return np.uint64(board)
+    return int(word) << 64 | int(board)
+
+
+def parts(board, word=0):
+    """Return (board, word) of a state, np.uint64 each, whose word may stand above the board's bits.
+
+    Raises:
+        ValueError: for an integer that is no board.
+    """
+    if isinstance(board, np.uint64):
+        return board, np.uint64(word)
+    above = int(board) >> 64
+    if not 0 <= above <= 16 or above and int(board) >> 4 * (above - 1) & 15 != LARGEST_EXPONENT:
+        raise ValueError(f"{int(board):#x} is no board: 64 bits, and above them where a {TILE} is")
+    return np.uint64(int(board) & (1 << 64) - 1), np.uint64(above or word)
+
+
+def word_after(board, word, action, game=WHOLE):
+    """Return the word of a state once an action (0..3) has slid its board."""
+    return np.uint64(carried(np.uint64(board), np.uint64(word), np.uint64(action), game))
 
 
 def _exponent(tile, tiles):
@@ -57,8 +104,12 @@ def _exponent(tile, tiles):
 
 
 def to_exponents(board):
-    """Unpack a board into its 16 exponents, row by row: uint8[16]."""
-    return np.array([int(board) >> 4 * cell & 15 for cell in range(16)], np.uint8)
+    """Unpack a board into its 16 exponents, row by row: uint8[16]; 16 is a 65536, see `whole`."""
+    board, word = parts(board)
+    found = np.array([int(board) >> 4 * cell & 15 for cell in range(16)], np.uint8)
+    if word:
+        found[int(word) - 1] = EXPONENT
+    return found
 
 
 def to_tiles(board, game=WHOLE):
@@ -68,7 +119,7 @@ def to_tiles(board, game=WHOLE):
         ValueError: for tiles outside of the game's board.
     """
     game = parse_game(game)
-    if int(board) & ~(15 * int(game.cells)):
+    if int(parts(board)[0]) & ~(15 * int(game.cells)):
         raise ValueError(f"board {int(board):#x} has tiles outside of those of {game.name}")
     tiles = [game.tile(e) for e in to_exponents(board)]
     return [tiles[row : row + game.columns] for row in range(0, 4 * game.rows, 4)]
@@ -80,8 +131,11 @@ def to_text(board, game=WHOLE):
     return "\n".join(rows)
 
 
-def slide(board, action, game=WHOLE):
+def slide(board, action, game=WHOLE, word=0):
     """Slide a board by one action (0..3: Up, Right, Down, Left).
+
+    Args:
+        word: of the state; a 65536 may as well be told as `whole` tells it.
 
     Returns:
         (afterstate np.uint64, reward int).  An illegal action returns the board itself and 0.
@@ -91,15 +145,17 @@ def slide(board, action, game=WHOLE):
     """
     if action not in (0, 1, 2, 3):
         raise ValueError(f"action {action!r}: use 0 Up, 1 Right, 2 Down or 3 Left")
-    game = parse_game(game)
-    afterstate, reward = game.rules.slide_one(np.uint64(board), np.uint64(action), game)
+    (board, word), game = parts(board, word), parse_game(game)
+    game = game._replace(apart=True) if word else game
+    afterstate, reward = game.rules.slide_one(board, np.uint64(action), game)
     return np.uint64(afterstate), int(reward)
 
 
-def afterstates(board, game=WHOLE):
+def afterstates(board, game=WHOLE, word=0):
     """Return [(action, afterstate, reward)] of the legal actions, in the order of the actions."""
-    slid = ((action, *slide(board, action, game)) for action in range(4))
-    return [(action, after, reward) for action, after, reward in slid if after != np.uint64(board)]
+    board, word = parts(board, word)
+    slid = ((action, *slide(board, action, game, word)) for action in range(4))
+    return [(action, after, reward) for action, after, reward in slid if after != board]
 
 
 def spawn(board, luck, game=WHOLE):
@@ -138,24 +194,25 @@ def next_state(board, word, action, luck, game=WHOLE):
     """Let luck answer an action: return (board, word, points, next luck).
 
     Args:
-        board, word: of the state, uint64; its word is 0 in 2048.
+        board, word: of the state, uint64; its word is 0 in 2048 until there is a 65536.
         action: 0..3, a legal one.
 
     Raises:
         ValueError: for another action, and one that is not legal.
     """
     game = parse_game(game)
-    after, _ = slide(board, action, game)
-    if after == np.uint64(board):
+    board, word = parts(board, word)
+    after, _ = slide(board, action, game, word)
+    if after == board:
         raise ValueError(f"action {ACTIONS[action]} is not legal on this board")
     state = map(np.uint64, (board, word, action, after, luck))
     board, word, points, luck = game.bind(_answer)(*state, game)
     return np.uint64(board), np.uint64(word), int(points), np.uint64(luck)
 
 
-def is_over(board, game=WHOLE):
+def is_over(board, game=WHOLE, word=0):
     """Say whether no action is legal."""
-    return not afterstates(board, game)
+    return not afterstates(board, game, word)
 
 
 def count_empty(board):

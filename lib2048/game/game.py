@@ -5,9 +5,10 @@ say (how tiles slide, what is put in) is a *rules* module: compiled functions of
 kernels call as `rules.slide`, `rules.spawn` ….  `Game.bind` returns a kernel that calls those of
 its own game, compiled once and inlined; for 2048 that is the kernel as it was written.
 
-A state is a board and one more word, for what a game remembers beside its tiles: 0 in 2048, where
-the compiler removes it.  Players see its lowest bits only: in Threes! which card comes next, and
-not what is left in the deck.  Another game is another module that holds what `Rules` says.
+A state is a board and one more word, for what a game remembers beside its tiles: in 2048 where its
+65536 stands, 0 until there is one.  Players of other games see its lowest bits only: in Threes!
+which card comes next, and not what is left in the deck.  Another game is another module that holds
+what `Rules` says.
 """
 
 import inspect
@@ -138,6 +139,7 @@ class Game(NamedTuple):
     fours: np.uint64  # a spawned tile is a 4 where 32 random bits fall below this number
     four: np.float64  # the same as a chance
     family: np.uint64  # which rules: their number in FAMILIES
+    apart: bool = False  # whether two 15s do not merge, see `tile_65536`
 
     @property
     def rules(self) -> Rules:
@@ -153,6 +155,11 @@ class Game(NamedTuple):
     def columns(self) -> int:
         """The number of columns."""
         return 4 - int(self.right) // 4
+
+    @property
+    def most_word(self) -> int:
+        """The largest word of a state: in 2048 the last of its cells, see `tile_65536`."""
+        return 16 if self.family == 0 else self.rules.MOST_WORD
 
     @property
     def places(self) -> list[int]:
@@ -180,9 +187,11 @@ class Game(NamedTuple):
     def seen(self, board, word):
         """Return what a player is told of a state: (board,), or (board, word) with what is shown.
 
-        Players of games without words need to know nothing of them.
+        Players of 2048 need to know nothing of words until there is a 65536.
         """
-        return (board, word & self.rules.SEEN) if self.rules.SHOWN else (board,)
+        if self.rules.SHOWN:
+            return board, word & self.rules.SEEN
+        return (board, word) if word else (board,)
 
     def shown(self, word) -> str:
         """Return what is shown beside a board, such as the next card, "" where nothing is."""
@@ -226,6 +235,7 @@ def new_game(rows: int = 4, columns: int = 4, four: float = FOUR_CHANCE, family:
         fours=np.uint64(round(four * 2**32)),
         four=np.float64(abs(four)),  # -0.0 is written as 0
         family=np.uint64(family),
+        apart=family != 0,  # rules made from those of 2048 know no tile above 15
     )
 
 

@@ -3,6 +3,8 @@
 `spec` has the same rules once to be read.  What a rules module has to hold says `game`.
 """
 
+import functools
+
 import numpy as np
 
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, canonical, empty_mask, place, transpose
@@ -12,20 +14,23 @@ from lib2048.machine.kernels import kernel, part
 
 NAME, OPTIONS = "2048", ("four",)
 MOST_OUTCOMES = np.uint64(32)  # 2 tiles in 16 cells
-SHOWN, SEEN_BITS, SEEN, MOST_WORD = (), np.uint64(0), np.uint64(0), 0  # a state is its board
+SHOWN, SEEN_BITS, SEEN, MOST_WORD = (), np.uint64(0), np.uint64(0), 0  # see `tile_65536`
 
 # ---------------------------------------------------------------- slide tables
 
 
-def _slide_rows_left(cells):
-    """Slide many rows at once to the left: uint8[n, 4] exponents → (uint8[n, 4], reward[n])."""
+def _slide_rows_left(cells, apart):
+    """Slide many rows at once to the left: uint8[n, 4] exponents → (uint8[n, 4], reward[n]).
+
+    apart: whether two of the largest stay apart, or merge into one of them and pay for the next.
+    """
     cells, reward = _packed(cells), np.zeros(len(cells), np.uint64)
     for i in range(3):
         merge = (cells[:, i] == cells[:, i + 1]) & (cells[:, i] > 0)
-        merge &= cells[:, i] < LARGEST_EXPONENT
-        cells[merge, i] += 1
-        cells[merge, i + 1] = 0
-        reward[merge] += np.uint64(1) << cells[merge, i].astype(np.uint64)
+        merge &= (cells[:, i] < LARGEST_EXPONENT) | (not apart)
+        made = cells[merge, i] + 1
+        cells[merge, i], cells[merge, i + 1] = np.minimum(made, LARGEST_EXPONENT), 0
+        reward[merge] += np.uint64(1) << made.astype(np.uint64)
         cells = _packed(cells)
     return cells, reward
 
@@ -36,27 +41,31 @@ def _packed(cells):
     return np.take_along_axis(cells, order, axis=1)
 
 
-def _slide_table():
+def _slide_table(apart):
     """Return uint64[65536]: a row's slide left (bits 0–15), right (16–31) and reward (from 32)."""
-    left, right, reward, _ = slid_rows(_slide_rows_left)  # both ways earn the same
+    way = functools.partial(_slide_rows_left, apart=apart)
+    left, right, reward, _ = slid_rows(way)  # both ways earn the same
     return left | right << np.uint64(16) | reward << np.uint64(32)
 
 
-SLIDES = _slide_table()
+SLIDES = _slide_table(True)  # two 32768s stay apart, see `Game.apart`
+MERGING = _slide_table(False)  # the same where they merge: on any board without a 65536
 
 
 # ---------------------------------------------------------------- sliding
 
 
 @kernel
-def slide_rows(board):
+def slide_rows(board, apart=False):
     """Slide every row both ways at once.
 
-    board: uint64.  Returns (slid left, slid right, reward), uint64 each; both ways earn the same.
+    board: uint64; apart: see `Game`.  Returns (slid left, slid right, reward), uint64 each; both
+    ways earn the same.
     """
     left, right, reward = np.uint64(0), np.uint64(0), np.uint64(0)
+    slides = SLIDES if apart else MERGING
     for shift in (np.uint64(0), np.uint64(16), np.uint64(32), np.uint64(48)):
-        entry = SLIDES[(board >> shift) & np.uint64(0xFFFF)]
+        entry = slides[(board >> shift) & np.uint64(0xFFFF)]
         left |= (entry & np.uint64(0xFFFF)) << shift
         right |= ((entry >> np.uint64(16)) & np.uint64(0xFFFF)) << shift
         reward += entry >> np.uint64(32)
@@ -74,8 +83,9 @@ def slide_one(board, action, game=WHOLE):
     rows = transpose(board) if upright else board
     half = np.uint64(0 if action == np.uint64(0) or action == np.uint64(3) else 16)
     slid, reward = np.uint64(0), np.uint64(0)
+    slides = SLIDES if game.apart else MERGING
     for shift in (np.uint64(0), np.uint64(16), np.uint64(32), np.uint64(48)):
-        entry = SLIDES[(rows >> shift) & np.uint64(0xFFFF)]
+        entry = slides[(rows >> shift) & np.uint64(0xFFFF)]
         slid |= ((entry >> half) & np.uint64(0xFFFF)) << shift
         reward += entry >> np.uint64(32)
     slid = transpose(slid) if upright else slid
@@ -90,8 +100,8 @@ def slide(board, game=WHOLE):
     board: uint64.  Returns (up, right, down, left, and the reward of each), uint64 each; an illegal
     action returns the board itself and 0.
     """
-    left, right, across = slide_rows(board)
-    up, down, along = slide_rows(transpose(board))
+    left, right, across = slide_rows(board, game.apart)
+    up, down, along = slide_rows(transpose(board), game.apart)
     right, down = right >> game.right, transpose(down) >> game.down
     return transpose(up), right, down, left, along, across, along, across
 
@@ -133,9 +143,9 @@ def starts(game):
 
 @part
 def spawn(afterstate, word, action, moved, luck, game=WHOLE):
-    """Spawn a tile, see `spawn_tile`; return (board, word 0, reward 0, luck), uint64 each."""
+    """Spawn a tile, see `spawn_tile`; return (board, word, reward 0, luck), uint64 each."""
     board, luck = spawn_tile(afterstate, luck, game)
-    return board, np.uint64(0), np.uint64(0), luck
+    return board, word, np.uint64(0), luck
 
 
 @kernel

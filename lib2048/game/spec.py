@@ -7,7 +7,7 @@ tested against it.
 
 ACTIONS = ("Up", "Right", "Down", "Left")
 UP, RIGHT, DOWN, LEFT = range(4)
-LARGEST_TILE = 32768  # two of these do not merge: in memory a cell has four bits, up to 2^15
+LARGEST_TILE = 65536  # two of these do not merge: nobody has come near, and no board here holds two
 FOUR_CHANCE = 0.1
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import moved_lines
+from lib2048.game.tile_65536 import carried
 from lib2048.machine.kernels import part
 
 
@@ -13,6 +14,7 @@ def next_state(board, word, action, after, luck, game):
 
     All are uint64, game a `Game`.  Returns (board, word, reward, luck), see `Rules.spawn`.
     """
+    word = carried(board, word, action, game)
     return rules.spawn(after, word, action, moved_lines(board, after, action), luck, game)
 
 

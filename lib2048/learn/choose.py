@@ -4,6 +4,7 @@ import numpy as np
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.rng import below, draw
+from lib2048.game.tile_65536 import in_state
 from lib2048.game.turn import next_states
 from lib2048.learn.records import AFTERSTATE, STATE, Q
 from lib2048.machine.kernels import kernel, part
@@ -28,7 +29,8 @@ _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 def expand(functions, weights, rule, lane, g, work):
     """Slide a lane's board by the four actions, look up where they lead, ask for the weights."""
     board, n, first = lane.board, functions.lookups, QUAD * g * functions.lookups
-    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, rule.game)
+    game = in_state(rule.game, lane.word)
+    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, game)
     lane.rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
     lane.rewards[1] = np.float32(right_pays) if right != board else ILLEGAL
     lane.rewards[2] = np.float32(down_pays) if down != board else ILLEGAL
@@ -149,7 +151,7 @@ def _expect(functions, weights, lane, rule, work):
     for a in range(ZERO, QUAD):  # values[0..3] are work space of each expectation
         values[QUAD + a] = np.float32(0)
         if lane.rewards[a] >= 0:
-            after, _ = rules.slide_one(lane.board, a, rule.game)
+            after, _ = rules.slide_one(lane.board, a, in_state(rule.game, lane.word))
             count, total = next_states(
                 lane.board, lane.word, a, after, rule.game, work.outcomes, work.words, work.chances
             )

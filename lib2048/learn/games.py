@@ -194,7 +194,7 @@ class Games:
         limits = {"number": (-1, MOST), "score": (0, MOST), "length": (0, LONGEST_GAME - 1),
                   "stage": (0, last), "late": (0, last), "watched": (0, 1),
                   "start": (-1, LONGEST_GAME - 1),
-                  "word": (0, self.rule.game.rules.MOST_WORD)}  # fmt: skip
+                  "word": (0, self.rule.game.most_word)}  # fmt: skip
         lanes = {
             f"lane_{name}": Form(LANE[name].name, (count,), *limits.get(name, ())) for name in KEPT
         }
@@ -206,7 +206,7 @@ class Games:
     def _past_forms(self, lengths):
         """Return what the arrays of the past must be, of games of such lengths."""
         kept = (int(np.minimum(lengths, self.work.past.shape[1]).sum()),)
-        limits = {"action": (0, 3), "reward": (0,), "word": (0, self.rule.game.rules.MOST_WORD)}
+        limits = {"action": (0, 3), "reward": (0,), "word": (0, self.rule.game.most_word)}
         return {
             f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()))
             for name in self._past

@@ -9,6 +9,7 @@ from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, slide_into
 from lib2048.game.bits import WHOLE
 from lib2048.game.rng import seed_bits, stream_kernel
+from lib2048.game.tile_65536 import in_state
 from lib2048.game.turn import next_state
 from lib2048.learn.games import FOREVER, MOST
 from lib2048.learn.loop import record
@@ -166,9 +167,16 @@ class Lockstep:
         )
         return results[: self.counters[ROWS]]
 
-    def begin_from(self, boards):
-        """Put other boards, uint64[count], into games that have just begun."""
+    def begin_from(self, boards, word=None):
+        """Put other boards into games that have just begun.
+
+        Args:
+            boards: uint64[count].
+            word: of their states, None for what the games have begun with.
+        """
         self.places["board"] = boards
+        if word is not None:
+            self.places["word"] = word
         self.game.bind(_look_all)(self.places, self.game, self.afterstates, self.rewards)
 
     def state(self):
@@ -196,7 +204,7 @@ class Lockstep:
         """Return what the arrays of a state must be, {name: `Form`}."""
         count, last_game = len(self.places), min(self._limits.last_game, MOST)
         limits = {"number": (-1, last_game - 1), "score": (0, MOST), "action": (0, 3)}
-        limits |= {"word": (0, self.game.rules.MOST_WORD)}
+        limits |= {"word": (0, self.game.most_word)}
         limits |= {"length": (0, LONGEST_GAME - 1), "start": (-1, LONGEST_GAME - 1)}
         places = {
             f"place_{name}": Form(PLACE[name].name, (count,), *limits.get(name, ()))
@@ -285,7 +293,7 @@ def _begin(g, places, after, rewards, counters, starts, limits, game):
         place.score = np.int64(rules.points(place.board))
         if restarts(limits.start):
             keep_turn(starts, g, place.start, place.board, place.word)
-        slide_into(place.board, game, after[g], rewards[g])
+        slide_into(place.board, in_state(game, place.word), after[g], rewards[g])
 
 
 @kernel
@@ -299,7 +307,8 @@ def _look_all(places, game, after, rewards):
     for g in range(len(places)):
         rewards[g] = ILLEGAL
         if places[g].number >= 0:
-            slide_into(places[g].board, game, after[g], rewards[g])
+            here = in_state(game, places[g].word)
+            slide_into(places[g].board, here, after[g], rewards[g])
 
 
 @part
@@ -331,13 +340,13 @@ def _act(places, after, rewards, counters, results, starts, limits, game):
                 break
             _move(place, after[g, action], rewards[g, action], action, game)
             counters[ACTIONS] += 1
-            slide_into(place.board, game, after[g], rewards[g])
+            slide_into(place.board, in_state(game, place.word), after[g], rewards[g])
             if restarts(limits.start):
                 keep_turn(starts, g, place.start + place.length, place.board, place.word)
         if place.number >= 0 and _is_over(rewards[g]):  # two cells may be full as a game begins
             place.final = place.last if place.length else place.board
             place.lost = place.board
-            record(place, counters, results)
+            record(place, counters, results, game)
             _begin(g, places, after, rewards, counters, starts, limits, game)
         g += 1
     counters[TURN] = 0 if g == len(places) else g

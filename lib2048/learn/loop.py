@@ -14,8 +14,8 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import largest_exponent
 from lib2048.game.rng import stream_kernel
+from lib2048.game.tile_65536 import in_state, largest
 from lib2048.game.turn import next_state
 from lib2048.learn.choose import choose, expand, look_up_one
 from lib2048.learn.credit import learn, learn_backward
@@ -76,11 +76,12 @@ def _begin(lane, g, counters, rule, starts, limits):
 
 
 @part
-def record(lane, counters, results):
+def record(lane, counters, results, game):
     """Write a finished game's row of the results."""
     row = counters[ROWS]
     results[row, 0], results[row, 1] = lane.number, lane.score
-    results[row, 2], results[row, 3] = lane.length, np.int64(largest_exponent(lane.board))
+    top = largest(lane.board, lane.word, game)
+    results[row, 2], results[row, 3] = lane.length, np.int64(top)
     results[row, 4] = lane.start
     counters[ROWS] = row + 1
 
@@ -95,7 +96,7 @@ def _take(functions, weights, memory, rule, lane, g, action, worth, counters, wo
     if rule.learn:
         _note(functions, weights, memory, rule, lane, g, action, worth, work)
     if rule.form != AFTERSTATE:
-        after, _ = rules.slide_one(after, action, rule.game)
+        after, _ = rules.slide_one(after, action, in_state(rule.game, lane.word))
     lane.length += 1
     counters[ACTIONS] += 1
     lane.board, lane.word, spawned, lane.random = next_state(
@@ -215,7 +216,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
         else:
             if rule.learn and rule.backward:
                 learn_backward(functions, weights, memory, rule, g, lane.length, work)
-            record(lane, counters, results)
+            record(lane, counters, results, rule.game)
             _begin(lane, g, counters, rule, starts, limits)
         if lane.number >= 0:
             expand(functions, weights, rule, lane, g, work)
@@ -261,7 +262,7 @@ def choose_kernel(
         if plays:
             if action == OVER:
                 break
-            after, _ = rules.slide_one(boards[i], action, rule.game)
+            after, _ = rules.slide_one(boards[i], action, in_state(rule.game, words[i]))
             boards[i + 1], words[i + 1], _, luck = next_state(
                 boards[i], words[i], action, after, luck, rule.game
             )

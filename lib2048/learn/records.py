@@ -18,7 +18,7 @@ from lib2048.networks.lookups import IMAGES, LOOK_SIGNATURE, VALUE_SIGNATURE, VA
 from lib2048.networks.stages import Stages
 
 AFTERSTATE, STATE, Q = range(3)  # what a value belongs to; the order of network.FORMS
-LONGEST_GAME = 1 << 18  # actions: 16 tiles of 32768 sum to 2^19, and an action adds 2 or more
+LONGEST_GAME = 1 << 18  # actions: no game's tiles sum to 2^19, and an action adds 2 or more
 
 
 class Functions(NamedTuple):

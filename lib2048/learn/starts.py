@@ -12,6 +12,9 @@
 The paper's carousel keeps a state when the game passed from stage x − 1 to x.  Here it may come
 from any lower stage: with equal tiles carried down, the stage of a lone 32768 (8 of 16) is never
 entered from 7 but from two 16384s, which are 6.
+
+Of a 65536 only the board is kept, on which it is a 32768 (see `tile_65536`): what begins in the
+middle of such a game begins with that.
 """
 
 from typing import NamedTuple
@@ -92,7 +95,7 @@ def starts_forms(starts, game):
         "pool": Form("uint64", starts.pool.shape),
         "entered": Form("int64", starts.entered.shape, 0),
         "trail": Form("uint64", (lanes, None)),
-        "words": Form("uint64", (lanes, None), 0, game.rules.MOST_WORD),
+        "words": Form("uint64", (lanes, None), 0, game.most_word),
         "visits": Form("int64", starts.visits.shape, 0),
     }
     return {name: forms[name] for name in _kept(starts)}

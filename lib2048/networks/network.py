@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import types
 
+from lib2048.game.batch import as_boards
 from lib2048.game.board import WHOLE, symmetries, to_exponents
 from lib2048.game.game import Game
 from lib2048.machine.kernels import compiled, numba_type
@@ -343,8 +344,7 @@ class Network(Geometry):
             head: the action, for Q.
             words: of their states, as many numbers; None where nothing but the board is shown.
         """
-        if not isinstance(boards, np.ndarray):
-            boards = np.array([np.uint64(board) for board in boards], np.uint64)
+        boards = as_boards(boards)
         fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
         padded, out = np.zeros(fours, np.uint64), np.zeros(fours, np.float32)
         padded[: len(boards)] = boards

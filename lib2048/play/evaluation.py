@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game.bits import WHOLE
-from lib2048.game.board import begin, next_state, slide
+from lib2048.game.board import begin, next_state, slide, whole, word_after
 from lib2048.game.game import Game
 from lib2048.game.rng import stream
 from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import bar, in_short
 from lib2048.machine.threads import Crowd
-from lib2048.play.players import OVER, PolicyPlayer, game_of, player
+from lib2048.play.players import OVER, PolicyPlayer, game_of, player, seen
 from lib2048.play.statistics import mean_ci95
 
 GAMES_AT_ONCE = 200  # of a thread, before it takes the next
@@ -203,10 +203,10 @@ def record_game(who, seed=1, number=0, game=None):
     board, word, random = begin(stream(seed, number), game)
     steps = []
     while True:
-        action, values = _ask(who, *game.seen(board, word))
+        action, values = _ask(who, *seen(who, game, board, word))
         if action is None:
             break
-        after, reward = slide(board, action, game)
+        after, reward = slide(board, action, game, word)
         value = None if values is None else values[action] - reward
         steps.append(Step(board, action, reward, after, value, word))
         board, word, _, random = next_state(board, word, action, random, game)
@@ -215,7 +215,7 @@ def record_game(who, seed=1, number=0, game=None):
 
 def boards_of(who, seed=1, number=0):
     """Play a game of a match again and return its boards, uint64[moves + 1], the last where it
-    ended.
+    ended; a list of integers, as `board.whole` has them, where a 65536 stood.
 
     A player whose moves take as long as a clock says plays another game.
 
@@ -223,20 +223,35 @@ def boards_of(who, seed=1, number=0):
         who: a player.
         seed, number: of the match, and of the game in it.
     """
-    if hasattr(who, "recorded"):
-        return who.recorded(seed, number)[0]
     game = game_of(who)
+    if hasattr(who, "recorded"):
+        return _shown(*who.recorded(seed, number)[:2], game)
     board, word, luck = begin(stream(seed, number), game)
-    boards = [board]
+    boards, words = [board], [word]
     while True:
         if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
             action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
         else:
-            action = who.choose(*game.seen(board, word))
+            action = who.choose(*seen(who, game, board, word))
         if action is None or action == OVER:
-            return np.array(boards, np.uint64)
+            return _shown(np.array(boards, np.uint64), words, game)
         board, word, _, luck = next_state(board, word, int(action), luck, game)
         boards.append(board)
+        words.append(word)
+
+
+def _shown(boards, words, game):
+    """Return boards as they are, or in a list with their 65536."""
+    if game.rules is not WHOLE.rules or not np.any(words):
+        return boards
+    return [whole(board, word, game) for board, word in zip(boards, words, strict=True)]
+
+
+def shown(step, game=WHOLE):
+    """Return the (board, afterstate) of a step as `board.whole` has them: with a 65536, too."""
+    word = getattr(step, "word", 0)
+    after = word if step.action is None else word_after(step.board, word, step.action, game)
+    return whole(step.board, word, game), whole(step.afterstate, after, game)
 
 
 def scores_after(steps, game=WHOLE):
@@ -252,7 +267,7 @@ def _steps(who, boards, words, actions):
     """Return the steps of a game that a network played, see `NetworkPlayer.recorded`."""
     steps, worths = [], who.decide_all(boards, words)[1]
     for board, word, action, worth in zip(boards, words, actions.tolist(), worths):  # not the last
-        after, reward = slide(board, action, who.game)
+        after, reward = slide(board, action, who.game, word)
         steps.append(Step(board, action, reward, after, float(worth[action]) - reward, word))
     return [*steps, Step(boards[-1], None, 0, boards[-1], 0.0, words[-1])]
 

@@ -6,6 +6,7 @@ int64[1]: as soon as another thread sets it to 1, `play_games` returns whatever 
 """
 
 import functools
+import inspect
 import time
 from collections.abc import Callable
 from typing import Protocol
@@ -15,10 +16,11 @@ from numba import types
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import options
-from lib2048.game.bits import WHOLE, largest_exponent
+from lib2048.game.bits import WHOLE
 from lib2048.game.board import afterstates, begin
 from lib2048.game.game import SEAM, Game, agreed, parse_game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
+from lib2048.game.tile_65536 import in_state, largest
 from lib2048.game.turn import next_state
 from lib2048.learn.games import (
     Games,
@@ -57,6 +59,7 @@ ZERO, ONE, OVER = np.uint64(0), np.uint64(1), np.uint64(4)
 @compiled(POLICY_SIGNATURE)
 def first_legal_policy(context, game, board, word, luck):
     """Take the first legal action in the order Up, Right, Down, Left."""
+    game = in_state(game, word)
     for action in range(ZERO, OVER):
         after, reward = rules.slide_one(board, action, game)
         if after != board:
@@ -67,7 +70,7 @@ def first_legal_policy(context, game, board, word, luck):
 @compiled(POLICY_SIGNATURE)
 def greedy_policy(context, game, board, word, luck):
     """Take the action with the largest reward, the first of equals."""
-    slid, best, where, reward = rules.slide(board, game), OVER, board, ZERO
+    slid, best, where, reward = rules.slide(board, in_state(game, word)), OVER, board, ZERO
     for action in range(4):
         after, pays = slid[action], slid[4 + action]
         if after != board and (best == OVER or pays > reward):
@@ -82,6 +85,7 @@ def random_policy(context, game, board, word, luck):
     Actions are drawn until one is legal; after four misses the legal ones are counted.
     """
     luck, bits = draw(luck)
+    game = in_state(game, word)
     for _ in range(4):
         action = bits & np.uint64(3)
         after, reward = rules.slide_one(board, action, game)
@@ -108,14 +112,14 @@ def _random_of_counted(game, board, luck):
 
 @kernel
 def play_out(policy, context, game, board, word, luck):
-    """Play on from a state to the end; return (points, actions, last board, luck)."""
+    """Play on from a state to the end; return (points, actions, largest exponent, luck)."""
     score, length = ZERO, 0
     action, after, reward, luck = policy(context, game, board, word, luck)
     while action != OVER:
         board, word, spawned, luck = next_state(board, word, action, after, luck, game)
         score, length = score + reward + spawned, length + 1
         action, after, reward, luck = policy(context, game, board, word, luck)
-    return score, length, board, luck
+    return score, length, largest(board, word, game), luck
 
 
 def _play_by_policy(policy, context, game, seed, first_game, results):
@@ -124,10 +128,10 @@ def _play_by_policy(policy, context, game, seed, first_game, results):
     for row in range(len(results)):
         board, word, luck = rules.begin(stream_kernel(seed, first_game + row), game)
         results[row, 1] = np.int64(rules.points(board))
-        score, length, board, luck = play_out(policy, context, game, board, word, luck)
+        score, length, top, luck = play_out(policy, context, game, board, word, luck)
         results[row, 0] = first_game + row
         results[row, 1] += np.int64(score)
-        results[row, 2], results[row, 3] = length, np.int64(largest_exponent(board))
+        results[row, 2], results[row, 3] = length, np.int64(top)
         actions += length
     return actions
 
@@ -235,7 +239,7 @@ class NetworkPlayer:
         """Return (action or None, {action: reward + value}) of a board; see `values`."""
         action, values = choose_action(self.network, self.functions, self.rule, board, word)
         pays = self.network.form != "q"
-        legal = afterstates(board, self.game)
+        legal = afterstates(board, self.game, word)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
     def decide_all(self, boards, words):
@@ -249,7 +253,7 @@ class NetworkPlayer:
         """
         own = self.network, self.functions, self.rule
         _, actions, values = choose_actions(*own, boards, words)
-        rewards = options(boards, self.game)[1]
+        rewards = options(boards, self.game, words)[1]
         worths = values.astype(np.float64) + (0 if self.network.form == "q" else rewards)
         return actions, np.where(rewards < 0, np.nan, worths)
 
@@ -415,7 +419,8 @@ class ValuePlayer:
 
     def _searched(self, games):
         actions = np.zeros(len(games.boards), np.int64)
-        found = self.search.decide_all(games.boards[games.live])
+        here = games.places[games.live]
+        found = self.search.decide_all(here["board"], here["word"])
         actions[games.live] = [action or 0 for action, _, _ in found]  # None: over as it begins
         return actions
 
@@ -454,6 +459,18 @@ def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False,
         return NetworkPlayer(network)
     limits = {"table_mib": table_mib, "reduce": reduce, "endgames": endgames}
     return SearchPlayer(network, depth, seconds, **limits)
+
+
+def seen(who, game, board, word):
+    """Return what a player is told of a state, see `Game.seen`.
+
+    One that takes nothing but boards sees a 32768 where a 65536 stands.
+    """
+    state = game.seen(board, word)
+    boards_only = len(state) == 2 and not game.rules.SHOWN
+    if boards_only and len(inspect.signature(who.choose).parameters) == 1:
+        return state[:1]
+    return state
 
 
 def game_of(who):

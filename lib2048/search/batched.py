@@ -4,6 +4,8 @@ The levels of the tree are sets of distinct boards (see `frontier`), so that a v
 is slow at a single board, such as a network of torch, is asked once a depth.
 """
 
+import copy
+import functools
 import time
 
 import numpy as np
@@ -49,14 +51,33 @@ class BatchSearch:
 
     def decide(self, board, word=0):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
-        return self.decide_all([board])[0]
+        return self.decide_all([board], [word])[0]
 
-    def decide_all(self, boards):
-        """Search many boards together; return a list of what `decide` returns."""
+    def decide_all(self, boards, words=None):
+        """Search many boards together; return a list of what `decide` returns.
+
+        words: of their states; None: 0 each.
+        """
         boards = np.array([np.uint64(board) for board in boards], np.uint64)
-        if self.seconds is None:
-            return self._search(boards, self.plies)[0]
-        return self._deepen(boards)
+        apart = np.zeros(len(boards), bool) if words is None else np.asarray(words) > 0
+        if not apart.any():
+            return self._found(boards)
+        others = iter(self._found(boards[~apart]))
+        found = iter(self._apart._found(boards[apart]))
+        return [next(found if beyond else others) for beyond in apart]
+
+    @functools.cached_property
+    def _apart(self):
+        """The same search where a 65536 stands, see `tile_65536`."""
+        other = copy.copy(self)
+        other.game = self.game._replace(apart=True)
+        other._like = (other.game, *self._like[1:])
+        return other
+
+    def _found(self, boards):
+        if not len(boards):
+            return []
+        return self._deepen(boards) if self.seconds else self._search(boards, self.plies)[0]
 
     def _deepen(self, boards):
         begin, growth, before, plies = time.perf_counter(), 30.0, 0, 0

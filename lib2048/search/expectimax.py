@@ -28,6 +28,7 @@ from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import Game
 from lib2048.game.rng import GOLDEN
+from lib2048.game.tile_65536 import in_state
 from lib2048.learn.settings import is_number
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.memory import available
@@ -59,7 +60,7 @@ ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
 
 
 class Limits(NamedTuple):
-    """How far to look.  Plain numbers."""
+    """How far to look.  Plain numbers; see `_in_state`."""
 
     plies: int  # at most
     ticks: int  # of the clock for a move, 0 for no limit
@@ -422,6 +423,24 @@ ALL_ACTIONS = np.uint64(15)
 
 
 @part
+def _in_state(limits, word):
+    """Return limits whose game slides, in the whole search, as in the state with this word."""
+    return Limits(
+        limits.plies,
+        limits.ticks,
+        limits.clock,
+        limits.reduce,
+        limits.pays,
+        limits.optimistic,
+        limits.stages,
+        in_state(limits.game, word),
+        limits.tables,
+        limits.rows,
+        limits.halve,
+    )
+
+
+@part
 def _root(network, limits, memory, board, word, plies, legal):
     """Search the root's actions to a depth, the best so far first; return those finished, a bit
     set.
@@ -451,7 +470,7 @@ def halved(board):
 
     The gap is the largest tile below 32768 that is missing.  No two tiles become equal, so that
     the same actions are legal and merge the same tiles; but a network has met such boards often.
-    (Guei et al. 2021 call it tile-downgrading.)  Two 32768s, which do not merge, stay as they are.
+    (Guei et al. 2021 call it tile-downgrading.)  A board with two 32768s stays as it is.
     """
     there, tops, gap = ZERO, 0, TOP
     for shift in range(ZERO, np.uint64(64), QUAD):
@@ -475,8 +494,10 @@ def decide_kernel(network, limits, memory, board, word):
 
     Its values, rewards included, stand in memory.values[root …].  With a time limit the search
     deepens ply by ply, the best action so far first; when time is up within a ply, the best of
-    the actions that it has finished is taken.
+    the actions that it has finished is taken.  Where a 65536 stands, two 32768s stay apart in the
+    whole search; a table that remembers values from before may still merge them.
     """
+    limits = _in_state(limits, word)
     counters, values = memory.counters, memory.values
     counters[ABORTED] = 0
     if limits.ticks:
@@ -542,7 +563,7 @@ def searched(context, game, board, word, luck):
     if limits.ticks:
         took = (ticks(limits.clock) - begin) * (TIME_BINS // 4) // limits.ticks
         memory.times[min(took, TIME_BINS - 1)] += 1
-    after, reward = rules.slide_one(board, action, game)
+    after, reward = rules.slide_one(board, action, in_state(game, word))
     return action, after, reward, luck
 
 

@@ -688,7 +688,7 @@ def _tiles(board, game=WHOLE, whole=False):
     except TypeError:
         rows = _listed(board, game)
     else:
-        if not 0 <= packed < 1 << 64:
+        if game.rules is not WHOLE.rules and not 0 <= packed < 1 << 64:
             raise ValueError(f"a board is an integer of 64 bits, not {packed}")
         rows = to_tiles(packed, game)
     if whole and (len(rows), len(rows[0])) != (game.rows, game.columns):

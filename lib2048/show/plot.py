@@ -21,6 +21,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from lib2048.game.board import max_exponent
 from lib2048.game.frontier import tile_sums
+from lib2048.play.evaluation import shown
 from lib2048.show.words import says_what, tell_notebook, thousands
 
 __all__ = [
@@ -795,7 +796,7 @@ def game(steps, ax=None):
 
 
 def _mark_tiles(ax, steps):
-    largest = [max_exponent(step.afterstate) for step in steps]
+    largest = [max_exponent(shown(step)[1]) for step in steps]
     for before, now, at in zip(np.maximum([8, *largest], 8), largest, itertools.count(1)):
         if now > before:
             ax.axvline(at, color=PALE, linewidth=1, zorder=0)

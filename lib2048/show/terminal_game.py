@@ -39,7 +39,7 @@ class TerminalGame:
     @property
     def over(self):
         """Whether no action is legal."""
-        return rules.is_over(self.game.here.board, self._rules)
+        return rules.is_over(self.game.here.board, self._rules, self.game.here.word)
 
     def pressed(self, key):
         """Do what a key asks for: a letter, or the number of an action."""
@@ -93,7 +93,7 @@ class TerminalGame:
         here, found = self.game.here, []
         score = f"{self._rules.name}   score {thousands(here.score)}   "
         found.append([(score + f"actions {thousands(len(self.game.turns) - 1)}", None)])
-        found += _cells(here.board, self._rules)
+        found += _cells(rules.whole(here.board, here.word, self._rules), self._rules)
         found += [[("", None)], [(self.said, None)], *self._worths()]
         return [*found, [("", None)], [(KEYS, None)]] if self.said != KEYS else found
 

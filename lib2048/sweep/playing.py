@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
+from lib2048.game.bits import WHOLE
 from lib2048.game.game import agreed, parse_game
+from lib2048.game.tile_65536 import EXPONENT
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.schema import MOST, Number
@@ -42,7 +43,7 @@ FORM = {  # of that file
     "job": dict,
     "sources": str,
     "scores": COUNTS,
-    "largest": [Number(0, LARGEST_EXPONENT)],
+    "largest": [Number(0, EXPONENT)],
     "moves": COUNT,
     "seconds": Number(0, MOST, whole=False),
     "depths": ([object, 0], [[COUNT, MOST_PLIES + 1], 17]),

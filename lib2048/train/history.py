@@ -7,6 +7,7 @@ import threading
 import numpy as np
 
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE
+from lib2048.game.tile_65536 import EXPONENT
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package
 from lib2048.play.evaluation import reached, statistics_block
@@ -14,7 +15,7 @@ from lib2048.play.statistics import mean_ci95
 
 BLOCK = 1000  # games in a row of a history
 COLUMNS = 6  # numbers that are kept of a game
-LARGEST = (2.0**53, 2.0**53, LARGEST_EXPONENT, 2.0**53, 2.0**53)  # of each, but the rate
+LARGEST = (2.0**53, 2.0**53, EXPONENT, 2.0**53, 2.0**53)  # of each, but the rate
 EXPONENTS = range(9, LARGEST_EXPONENT + 1)  # of the tiles whose shares a curve holds
 TILES = tuple(map(WHOLE.tile, EXPONENTS))  # 512 … 32768 in 2048
 HISTORY, EVALUATIONS, STAGES = "history.csv", "evaluations.csv", "stages.csv"

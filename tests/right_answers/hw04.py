@@ -3,8 +3,7 @@
 import numpy as np
 from numba import njit
 
-from lib2048 import slide
-from lib2048.course.labs import at, put
+from lib2048.course.labs import at, put, slide
 
 WIDTH = 4
 NEVER = -3.0e38

@@ -255,7 +255,7 @@ class Tuples {
 
   typed() {
     try {
-      this.cells = this.rules.readBoard(this.text.value);
+      this.cells = this.rules.inFourBits(this.rules.readBoard(this.text.value));
       this.draw();
     } catch (error) {
       this.say(`This is no board: ${error.message}.`, true);

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 
 from lib2048.game.bits import WHOLE
-from lib2048.game.board import afterstates, initial, max_exponent, slide, spawn
+from lib2048.game.board import afterstates, initial, max_exponent, slide, spawn, whole, word_after
 from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
 from lib2048.game.spec import ACTIONS
@@ -175,16 +175,18 @@ def _replayed(actions, about, seed, number, rules):
 
     actions: their digits; about: seconds, late and why, as the guest's process noted them.
     """
-    board, random = initial(stream(seed, number), rules)
+    (board, random), word = initial(stream(seed, number), rules), 0
     score = moves = 0
     for action in actions:
-        after, reward = slide(board, int(action), rules) if action in "0123" else (board, 0)
+        known = action in "0123"
+        after, reward = slide(board, int(action), rules, word) if known else (board, 0)
         if after == board:
             about = about | {"why": "took actions against the rules: has it changed the library?"}
             break
         score, moves = score + reward, moves + 1
+        word = word_after(board, word, int(action), rules)
         board, random = spawn(after, random, rules)
-    largest = max_exponent(board)
+    largest = max_exponent(whole(board, word, rules))
     return Game(score, moves, largest, about.get("seconds", 0), about.get("late", 0), about["why"])
 
 
@@ -228,7 +230,7 @@ def serve(message):
     """
     rules = parse_game(message["game"])
     board, random = initial(stream(0, 0), rules)  # compiles them, or loads, before a clock runs
-    afterstates(board, rules), spawn(np.uint64(0), random, rules)
+    afterstates(board, rules), spawn(np.uint64(0), random, rules), word_after(board, 0, 0, rules)
     folder, limits = message["folder"], GuestLimits(**message["limits"])
     with contextlib.ExitStack() as files:
         log, watch = (files.enter_context(open(f"{folder}/{name}", "wb", 0)) for name in FILES)
@@ -274,18 +276,24 @@ class _Guest:
     def _game(self, seed, number):
         """Play a game, its actions going to the log; return {"seconds", "late", "why"}."""
         self.seconds, self.late, why = 0.0, 0, ""
-        board, random = initial(stream(seed, number), self.rules)
+        (board, random), word = initial(stream(seed, number), self.rules), 0
         try:
-            while legal := {action: after for action, after, _ in afterstates(board, self.rules)}:
-                action = self._action(board, legal)
+            while found := afterstates(board, self.rules, word):
+                legal = {action: after for action, after, _ in found}
+                action = self._action(board, legal, word > 0)
                 self.log.write(b"%d" % action)
+                word = word_after(board, word, action, self.rules)
                 board, random = spawn(legal[action], random, self.rules)
         except _Failure as failure:
             why = str(failure)
         return {"seconds": self.seconds, "late": self.late, "why": why}
 
-    def _action(self, board, legal):
-        """Ask for an action and look at it.  Raises _Failure."""
+    def _action(self, board, legal, large):
+        """Ask for an action and look at it.  Raises _Failure.
+
+        large: a 65536 stands, which the guest sees as a 32768: it cannot know that the two do not
+        merge, and the first legal action is taken in its place.
+        """
         begin = self._watch()
         try:
             action = self.choose(board)
@@ -297,6 +305,8 @@ class _Guest:
             raise _Failure(f"returned {kind}: an action is a whole number, 0 to 3")
         if action in legal:
             return int(action)
+        if 0 <= action <= 3 and large:
+            return min(legal)
         if 0 <= action <= 3:
             raise _Failure(f"took {ACTIONS[action]} where it moves no tile")
         number = int(action) if abs(int(action)) < 1000 else "a large number"

@@ -5,7 +5,8 @@
 // 11 is a 2048.  An action is 0..3: Up, Right, Down, Left.  A random state is a BigInt of 64 bits.
 
 export const ACTIONS = ["Up", "Right", "Down", "Left"];
-export const LARGEST = 15; // two 32768 do not merge: the library keeps a cell in four bits
+export const LARGEST = 15; // the largest exponent in a cell of the library's, which has four bits
+const BEYOND = LARGEST + 1; // a 65536: there it is a 15 whose cell the word of the state says
 
 // ---------------------------------------------------------------- luck
 // SplitMix64, as in game/rng.py.
@@ -84,13 +85,15 @@ export class Rules {
 
   // What two tiles that meet become: an exponent, or 0 where they do not merge.
   merged(one, other) {
-    return one === other && one < LARGEST ? one + 1 : 0;
+    return one === other && one < this.tiles.length - 1 ? one + 1 : 0;
   }
 
   // Slide a board: {cells, reward, travels}; a travel is {from, to, merges}.
-  // An action that changes nothing is not legal; `slides` says so.
+  // An action that changes nothing is not legal; `slides` says so.  Beside a 65536 two 32768 stay apart,
+  // and of two that one action makes the second is a 32768: the library keeps only one.
   slide(cells, action) {
     const after = this.empty;
+    const apart = cells.includes(BEYOND);
     const travels = [];
     let reward = 0;
     for (const line of this.lines[action]) {
@@ -98,7 +101,8 @@ export class Rules {
       let open = false; // whether the tile that came last may still merge
       for (const from of line.filter((cell) => cells[cell])) {
         const last = line[filled - 1];
-        const made = open ? this.merged(after[last], cells[from]) : 0;
+        const meets = open && !(apart && cells[from] === LARGEST);
+        const made = meets ? this.merged(after[last], cells[from]) : 0;
         const to = made ? last : line[filled++];
         after[to] = made || cells[from];
         reward += made ? this.tiles[made] : 0;
@@ -106,7 +110,8 @@ export class Rules {
         travels.push({ from, to, merges: made > 0 });
       }
     }
-    return { cells: after, reward, travels };
+    const first = after.indexOf(BEYOND);
+    return { cells: after.map((e, cell) => (e === BEYOND && cell !== first ? LARGEST : e)), reward, travels };
   }
 
   slides(cells, action) {
@@ -125,7 +130,7 @@ export class Rules {
   spawn({ cells, state }) {
     const [next, bits] = draw(state);
     const exponent = (bits & 0xffffffffn) < BigInt(this.fours) ? 2 : 1;
-    return { ...this.place(cells, bits, exponent), word: 0, state: next, pays: 0 };
+    return { ...this.place(cells, bits, exponent), word: this.wordOf(cells), state: next, pays: 0 };
   }
 
   // Put a tile into an empty cell by 64 random bits: {cells, cell}.
@@ -146,6 +151,12 @@ export class Rules {
   begin(state) {
     const { cells, word, state: next } = this.spawn(this.spawn({ cells: this.empty, state }));
     return { cells, word, state: next };
+  }
+
+  // Begin a game at a board that `toWhole` wrote, else as another has begun.
+  from(text, begun, state) {
+    const cells = this.fromHex(text);
+    return { ...begun, cells, word: this.wordOf(cells) || begun.word, state };
   }
 
   // What an action makes of {cells, word, state, score}: the same and how it came about, or null.
@@ -171,13 +182,32 @@ export class Rules {
   // has a smaller board in the upper left corner of 4×4.
   toHex(cells) {
     const whole = Array(16).fill(0);
-    cells.forEach((exponent, cell) => (whole[this.packed(cell)] = exponent));
+    this.inFourBits(cells).forEach((exponent, cell) => (whole[this.packed(cell)] = exponent));
     return whole.map((exponent) => exponent.toString(16)).reverse().join("");
   }
 
-  fromHex(text) {
-    const whole = [...text.padStart(16, "0")].reverse().map((digit) => parseInt(digit, 16));
+  // The same with the word before it where there is a 65536: `board.whole` of the library.
+  toWhole(cells) {
+    return (this.wordOf(cells) || "").toString(16) + this.toHex(cells);
+  }
+
+  // What the library's word says of a board of 2048: where its 65536 stands, from 1 on, or 0.
+  wordOf(cells) {
+    const cell = cells.indexOf(BEYOND);
+    return cell < 0 ? 0 : 1 + this.packed(cell);
+  }
+
+  // Read either; word: of the state, which only 2048 asks for.
+  fromHex(text, word = parseInt(text.slice(0, -16) || "0", 16)) {
+    const digits = text.slice(-16).padStart(16, "0");
+    const whole = [...digits].reverse().map((digit) => parseInt(digit, 16));
+    if (word && this.tiles.length > BEYOND) whole[word - 1] = BEYOND;
     return this.cells.map((cell) => whole[this.packed(cell)]);
+  }
+
+  // A board as networks and searches see it: a 32768 where a 65536 stands.
+  inFourBits(cells) {
+    return cells.map((exponent) => Math.min(exponent, LARGEST));
   }
 
   // The number of a cell in the library's integer, and back.
@@ -211,10 +241,10 @@ export class Rules {
   readBoard(text) {
     const plain = text.trim().replace(/^(np\.)?uint64\((.*)\)$/, "$2");
     const packed = /^(0x[0-9a-f]+|\d+)$/i.test(plain) ? BigInt(plain) : null;
-    if (packed === null || packed >> 64n !== 0n) return this.readCells(plain);
+    if (packed === null || packed >> 69n !== 0n) return this.readCells(plain);
     const digits = packed.toString(16).padStart(16, "0");
     const cells = this.fromHex(digits);
-    if (this.toHex(cells) === digits) return cells;
+    if (this.toWhole(cells) === digits) return cells;
     throw new Error(`${plain} is no board of ${this.rows}×${this.columns} cells`);
   }
 
@@ -232,7 +262,7 @@ export class Rules {
 
   // The largest exponent that a game can come to: where the last tile may be a 4, one more than cells.
   get largest() {
-    return Math.min(LARGEST, this.cells.length + (this.fours > 0));
+    return Math.min(this.tiles.length - 1, this.cells.length + (this.fours > 0));
   }
 
   exponentOf(word, place) {
@@ -256,7 +286,8 @@ export class Rules {
     if (tiles[tiles.length - 1] > 2) {
       throw new Error("no 2 and no 4: the tile that came last is missing");
     }
-    const top = cells.length + (this.fours > 0); // not `largest`: two of 32768 do not merge
+    if (tiles[1] === BEYOND) throw new Error("a board holds one 65536 at most");
+    const top = cells.length + (this.fours > 0); // not `largest`: the library has no larger tile
     const tight = tiles.findIndex((exponent, larger) => exponent > top - larger);
     if (tight < 0) return cells;
     throw new Error(
@@ -284,7 +315,7 @@ export class Game {
     Object.assign(this, { seed, number, start, rules });
     const state = stream(seed, number);
     const begun = rules.begin(state);
-    const first = start ? { ...begun, cells: rules.fromHex(start), state } : begun;
+    const first = start ? rules.from(start, begun, state) : begun;
     this.turns = [{ ...first, score: rules.points(first.cells) }]; // the last one is where the game stands
     [...actions].forEach((action, n) => this.act(Number(action), by[n]));
   }

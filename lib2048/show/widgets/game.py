@@ -28,7 +28,7 @@ def told(game):
     """Return what game.js has to know of a game: JSON."""
     return {
         "name": game.name, "rules": game.rules.NAME, "rows": game.rows, "columns": game.columns,
-        "fours": int(game.fours), "tiles": [game.tile(e) for e in range(LARGEST_EXPONENT + 1)],
+        "fours": int(game.fours), "tiles": rules.tiles_of(game),
         "shown": [*game.rules.SHOWN],
     }  # fmt: skip
 
@@ -78,7 +78,7 @@ def turned(game, board, word, state, action):
 
     None stands for an action that is not legal.
     """
-    after, reward = rules.slide(board, action, game)
+    after, reward = rules.slide(board, action, game, word)
     if after == board:
         return None
     board, word, more, state = rules.next_state(board, word, action, state, game)
@@ -88,9 +88,9 @@ def turned(game, board, word, state, action):
 class Game:
     """A game as a list of decisions, from which its boards and its score follow.
 
-    seed, number: game `number` of that seed, any integers; start: a board (uint64) for a game that
-    does not begin as the seed says; narrow: the `Narrow` of an endgame.  `by` tells of each action
-    whose it was.
+    seed, number: game `number` of that seed, any integers; start: a board, as `board.whole` has it,
+    for a game that does not begin as the seed says; narrow: the `Narrow` of an endgame.  `by` tells
+    of each action whose it was.
     """
 
     def __init__(self, seed=1, number=0, start=None, game=WHOLE, narrow=None):
@@ -98,7 +98,7 @@ class Game:
         self.game, self.narrow, state = game, narrow, stream(self.seed, number)
         board, word, later = narrow.begin(state) if narrow else rules.begin(state, game)
         if start is not None:
-            board, later = start, state
+            (board, word), later = rules.parts(start, word), state
         score = int(game.rules.points(np.uint64(board)))
         self.turns, self._actions = [Turn(board, word, score, later)], []
 
@@ -151,7 +151,7 @@ class Game:
         found = []
         for turn, action in zip(self.turns, self._actions):  # not the last turn
             board, word = np.uint64(turn.board), np.uint64(turn.word)
-            after, reward = rules.slide(board, int(action), self.game)
+            after, reward = rules.slide(board, int(action), self.game, word)
             found.append(Step(board, int(action), reward, after, None, word))
         here = np.uint64(self.here.board)
         return [*found, Step(here, None, 0, here, None, np.uint64(self.here.word))]
@@ -193,17 +193,18 @@ def finite(value):
 
 
 def to_hex(board):
-    """Write a board, or a random state, as 16 hexadecimal digits."""
+    """Write a board, or a random state, as 16 hexadecimal digits; more before them for a 65536."""
     return f"{int(board):016x}"
 
 
 def from_hex(text):
-    """Read what `to_hex` wrote: np.uint64."""
-    return np.uint64(int(text, 16))
+    """Read what `to_hex` wrote: np.uint64, or an integer of more bits, see `board.whole`."""
+    number = int(text, 16)
+    return np.uint64(number) if number >> 64 == 0 else number
 
 
 def position(board, game=WHOLE):
-    """Return a board that people give, uint64 or rows of tiles, as uint64.
+    """Return a board that people give, uint64 or rows of tiles, as `board.whole` has it.
 
     Raises ValueError, in words as game.js does, for one to which no game can come.
     """

@@ -4,15 +4,13 @@ import contextlib
 import time
 from pathlib import Path
 
-import numpy as np
-
 from lib2048.endgame.table import Table
 from lib2048.game import board as rules
 from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
 from lib2048.networks.storage import load
-from lib2048.play.players import NAMED, network_player
+from lib2048.play.players import NAMED, network_player, seen
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
 from lib2048.show.widgets.game import finite, to_hex, turned
@@ -56,7 +54,7 @@ class Mind:
         """Return {'name', 'board', 'action', 'values': of the four actions, None for no value,
         'known': what a table of its endgames knows, in words}."""
         action, values = self._decide(board, word)
-        endgames = getattr(self.player, "endgames", None)
+        board, endgames = rules.parts(board)[0], getattr(self.player, "endgames", None)
         found = {"name": self.name, "board": to_hex(board), "action": action, "values": values}
         return found | {"known": endgames.told(board) if endgames else ""}
 
@@ -67,7 +65,7 @@ class Mind:
         An error is part of the answer, after what was played before it.
         """
         actions, values, end, error = "", [], time.perf_counter() + AT_ONCE, {}
-        while len(actions) < count and not self._is_over(board):
+        while len(actions) < count and not self._is_over(board, word):
             try:
                 action, worth = self._decide(board, word)
             except Exception as what:
@@ -77,22 +75,23 @@ class Mind:
             actions, values = actions + str(action), [*values, worth]
             if time.perf_counter() > end:
                 break
-        return {"actions": actions, "values": values, "over": self._is_over(board), **error}
+        return {"actions": actions, "values": values, "over": self._is_over(board, word), **error}
 
-    def _is_over(self, board):
+    def _is_over(self, board, word):
         if hasattr(self.player, "is_over"):  # an endgame is over earlier
             return self.player.is_over(board)
-        return rules.is_over(board, self.game)
+        return rules.is_over(board, self.game, word)
 
     def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
-        who, state = self.player, self.game.seen(np.uint64(board), np.uint64(word))
+        who, (board, word) = self.player, rules.parts(board, word)
+        state = seen(who, self.game, board, word)
         if hasattr(who, "decide"):
             action, values = who.decide(*state)
         else:
             values = who.values(*state) if hasattr(who, "values") else None
             action = who.choose(*state)
-        legal = [action for action, _, _ in rules.afterstates(board, self.game)]
+        legal = [action for action, _, _ in rules.afterstates(board, self.game, word)]
         if action not in legal:
             said = ACTIONS[action] if action in range(4) else repr(action)
             names = ", ".join(ACTIONS[a] for a in legal)

@@ -296,7 +296,7 @@ class Play extends Editor {
   // Go on from a position that was typed or pasted.
   use(cells) {
     const { seed, number } = this.game;
-    this.game = new Game({ seed, number, start: this.rules.toHex(cells) }, this.rules);
+    this.game = new Game({ seed, number, start: this.rules.toWhole(cells) }, this.rules);
     this.closeForm();
     this.moved();
     this.say("The game goes on from this position; its score counts from here.");

@@ -72,7 +72,10 @@ class PlayWidget(BrowserWidget):
         players = [mind.name for mind in self._minds]
         super().__init__(game=self._game.as_dict(), players=players, about=shown)
 
-    board = property(lambda self: self._game.here.board, doc="The board, uint64.")
+    board = property(
+        lambda self: rules.whole(*self._game.here[:2], self._game.game),
+        doc="The board, uint64; with a 65536 on it an integer of more bits.",
+    )
     score = property(lambda self: self._game.here.score, doc="The points so far.")
     actions = property(lambda self: len(self._game.turns) - 1, doc="The actions so far.")
     seed = property(lambda self: self._game.seed, doc="The seed of the game.")
@@ -174,7 +177,7 @@ class PlayWidget(BrowserWidget):
         """Return a `Picture` of the board and its tally."""
         said = f"score {thousands(self.score)} · {_counted(self.actions)}"
         here = self._game.here
-        return draw.board(here.board, said, game=self._game.game, word=here.word)
+        return draw.board(self.board, said, game=self._game.game, word=here.word)
 
     @property
     def _rules(self):
@@ -251,7 +254,7 @@ class PlayWidget(BrowserWidget):
     def _found(self, mind, question):
         if question["kind"] == "review":
             return self._reviewed(mind)
-        here = from_hex(question["board"]), from_hex(question.get("word", "0"))
+        here = rules.parts(from_hex(question["board"]), from_hex(question.get("word", "0")))
         if question["kind"] == "advise":
             return mind.advise(*here)
         return mind.ahead(*here, from_hex(question["state"]), question["count"])

@@ -19,11 +19,13 @@ const STEPS = {
 
 class Replay {
   // boards, afterstates: texts of 16 hexadecimal digits a step; actions: 0..3, or null at the end;
-  // rewards, scores, values, words: numbers, null for no value; game: its `Rules`; moved: hears of every new position.
-  constructor(root, { boards, afterstates, position = 0, moved = () => {}, ...record }) {
+  // rewards, scores, values, words: numbers, null for no value; afterwords: of the afterstates, 0
+  // without a 65536; game: its `Rules`; moved: hears of every new position.
+  constructor(root, { boards, afterstates, afterwords = [], position = 0, moved = () => {}, ...record }) {
     const { actions, rewards, scores, values, words, game } = record;
     Object.assign(this, { root, actions, rewards, scores, values, words, game, moved, playing: null });
-    [this.boards, this.afterstates] = [boards, afterstates].map((text) => text.match(/.{16}/g));
+    [this.boards, this.afterstates] = [[boards, words], [afterstates, afterwords]].map(([text, words]) =>
+      text.match(/.{16}/g).map((digits, n) => game.fromHex(digits, words[n])));
     this.last = actions.length - 1;
     this.taken = actions.filter((action) => action !== null).length;
     const known = values.every((value) => value !== null);
@@ -144,8 +146,7 @@ class Replay {
   go(position, tell = true) {
     const before = this.position;
     this.position = Math.max(0, Math.min(this.last, position));
-    const [cells, after] = [this.boards, this.afterstates].map((all) =>
-      this.game.fromHex(all[this.position]));
+    const [cells, after] = [this.boards, this.afterstates].map((all) => all[this.position]);
     this.board.show(cells);
     this.after.show(after);
     this.coming.show(this.words[this.position]);
@@ -159,7 +160,7 @@ class Replay {
   // Show the action that led here, where the rules know how its tiles travelled.
   animate(before, cells) {
     const action = this.actions[before];
-    const start = this.game.fromHex(this.boards[before]);
+    const start = this.boards[before];
     const turn = this.game.between(start, action, cells);
     if (turn) this.board.slide(start, turn, slideTime(this.playing ? this.speed.rate() : 1));
   }

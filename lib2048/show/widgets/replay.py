@@ -5,6 +5,7 @@ from traitlets import Dict, Int, validate
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
 from lib2048.play.evaluation import scores_after
+from lib2048.play.evaluation import shown as shown_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import finite, to_hex, told
@@ -41,19 +42,20 @@ class ReplayWidget(BrowserWidget):
                 raise ValueError(f"step {number}: {step.action!r} is no action: 0..3, or None")
             rules.to_tiles(step.board, self._game)
         self.scores = scores_after(self.steps, self._game)
-        record = _in_json(self.steps) | {"scores": self.scores, "game": told(self._game)}
-        super().__init__(record=record)
+        record = _in_json(self.steps, self._game)
+        super().__init__(record=record | {"scores": self.scores, "game": told(self._game)})
 
     def static(self):
         """Return a `Picture` of key moments: the start, the last new largest tiles, the end."""
-        largest = [rules.max_exponent(step.afterstate) for step in self.steps]
+        after = [shown_of(step, self._game)[1] for step in self.steps]
+        largest = [rules.max_exponent(board) for board in after]
         last = len(self.steps) - 1
         new = [i for i in range(1, last) if largest[i] > largest[i - 1]]
         shown = sorted({0, *new[-4:], last})
         over = self.steps[last].action is None
         names = ["the end" if over and i == last else f"action {i + 1}" for i in shown]
         captions = [f"{name}\nscore {thousands(self.scores[i])}" for name, i in zip(names, shown)]
-        boards = [self.steps[i].afterstate for i in shown]
+        boards = [after[i] for i in shown]
         return draw.row(boards, captions, size=140, width=520, game=self._game)
 
     @validate("position")
@@ -65,13 +67,17 @@ class ReplayWidget(BrowserWidget):
             self.set_state({"position": int(message["position"])})
 
 
-def _in_json(steps):
-    """Return what replay.js shows of a game: boards as one text, 16 hexadecimal digits each."""
+def _in_json(steps, game):
+    """Return what replay.js shows of a game: boards as one text, 16 hexadecimal digits each.
+
+    words, afterwords: of the states and of the afterstates, whose 65536 these digits do not hold.
+    """
     values = (step.value for step in steps)
     return {
         "boards": "".join(to_hex(step.board) for step in steps),
         "afterstates": "".join(to_hex(step.afterstate) for step in steps),
         "words": [int(getattr(step, "word", 0)) for step in steps],
+        "afterwords": [int(rules.parts(shown_of(step, game)[1])[1]) for step in steps],
         "actions": [None if step.action is None else int(step.action) for step in steps],
         "rewards": [int(step.reward) for step in steps],
         "values": [value and round(value, 3) for value in map(finite, values)],

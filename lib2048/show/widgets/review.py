@@ -4,6 +4,7 @@ from traitlets import Dict, Int, validate
 
 from lib2048.endgame.table import Table
 from lib2048.game.game import parse_game
+from lib2048.play.evaluation import shown
 from lib2048.play.players import game_of
 from lib2048.show.widgets.mind import SHIPPED, mind_of
 from lib2048.show.widgets.play import PlayWidget
@@ -43,7 +44,7 @@ class ReviewWidget(PlayWidget):
         judge = who.told if isinstance(who, _Table) else mind_of(who, game).player
         self.review, record = reviewed(steps, judge, game)
         self._begun = (self.review.worst(1) or [0])[0]
-        board = self.review.steps[self._begun].board
+        board, _ = shown(self.review.steps[self._begun], game)
         game = None if isinstance(who, Table) else game
         super().__init__(player=who, board=board, game=game)
         self.set_trait("record", record | {"game": self.about})

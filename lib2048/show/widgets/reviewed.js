@@ -23,10 +23,10 @@ export class Reviewed {
   // playOn(cells): what follows "Play on from here"; moved: hears of every new position; close: what
   // ends the review, where it can end; rules: of the game, where `told` does not say them.
   constructor(told, { position = null, playOn, moved = () => {}, close = null, rules = rulesOf(told.game) }) {
-    const { boards, actions, scores, worths, by, points: counts } = told;
+    const { boards, words = [], actions, scores, worths, by, points: counts } = told;
     this.rules = rules;
     Object.assign(this, { actions: [...actions].map(Number), scores, worths, by, counts, playOn, moved, close });
-    this.boards = boards.match(/.{16}/g);
+    this.boards = boards.match(/.{16}/g).map((digits, turn) => rules.fromHex(digits, words[turn]));
     this.count = this.actions.length;
     this.last = this.boards.length - 1; // the end has a board, and no action
     this.lost = worths.map((values, turn) => losses(values)[this.actions[turn]]);
@@ -145,7 +145,7 @@ export class Reviewed {
   // ---- where we are
 
   cells(turn) {
-    return this.rules.fromHex(this.boards[turn]);
+    return this.boards[turn];
   }
 
   go(position) {

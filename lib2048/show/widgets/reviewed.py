@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
+from lib2048.play.evaluation import shown
 from lib2048.play.review import review
 from lib2048.show import draw
 from lib2048.show.widgets.game import finite, to_hex
@@ -24,11 +26,13 @@ def reviewed(steps, who, game):
         last = found.steps[-1]
         pays = int(game.rules.points(np.uint64(steps[-1].board)))
         scores.append(pays or scores[-1] + int(last.reward))
+    boards = [shown(step, game)[0] for step in here]
     digits = 6 if found.unit == "chance" else 3
     worths = [[finite(worth) for worth in row] for row in found.worths.round(digits).tolist()]
     return found, {
         "by": found.by, "game": game_told(game), "scores": scores, "worths": worths,
-        "boards": "".join(to_hex(step.board) for step in here),
+        "boards": "".join(to_hex(rules.parts(board)[0]) for board in boards),
+        "words": [int(rules.parts(board)[1]) for board in boards],
         "actions": "".join(str(int(step.action)) for step in found.steps),
         "points": found.by not in OTHERWISE,
     }  # fmt: skip
@@ -47,11 +51,11 @@ def picture(found, game, width=520):
         del lines["expected at the end"]
     if found.unit == "chance":
         lines = {"chance of success": found.promised}
-    shown = {name: [*enumerate(line.tolist(), 1)][::every] for name, line in lines.items()}
-    course = draw.curves(shown, "actions", f"{found.unit}, as {found.by} sees it", width=width)
+    drawn = {name: [*enumerate(line.tolist(), 1)][::every] for name, line in lines.items()}
+    course = draw.curves(drawn, "actions", f"{found.unit}, as {found.by} sees it", width=width)
     worst = found.worst(WORST)
     turns = worst or [len(found.steps) - 1]
-    boards = [found.steps[turn].board for turn in turns]
+    boards = [shown(found.steps[turn], game)[0] for turn in turns]
     captions = [_caption(found, turn) for turn in turns]
     boards = draw.row(boards, captions, size=150, width=width, game=game)
     picture = draw.row([course, boards], width=1)  # one below the other

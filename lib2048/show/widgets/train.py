@@ -12,6 +12,8 @@ import numpy as np
 from IPython import get_ipython
 from traitlets import List
 
+from lib2048.game.batch import options
+from lib2048.game.board import whole
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.machine.extras import package
 from lib2048.networks.network import Network
@@ -213,7 +215,7 @@ class Training:
         seed = run.settings.seed
         boards, words, actions = NetworkPlayer(run.network).recorded(seed, SHOWN)
         played = {"actions": "".join(map(str, actions.tolist())), "after": after}
-        played |= {"score": _score(boards, actions, game_of(run.network))}
+        played |= {"score": _score(boards, words, actions, game_of(run.network))}
         with self._lock:
             self.games.append(Game(seed, SHOWN).as_dict() | played)
             self.last = boards[-1], int(words[-1])
@@ -237,6 +239,7 @@ class Training:
         who = f"{self.name}: " if named else ""
         points, actions = thousands(told["score"]), thousands(len(told["actions"]))
         caption = f"{who}{points} points\n{actions} actions"
+        board = whole(board, word, game)
         return draw.board(board, caption=caption, size=170, game=game, **shown)
 
     # ------------------------------------------------------------ what is told
@@ -525,11 +528,11 @@ def untrained(run):
     return fresh
 
 
-def _score(boards, actions, game):
+def _score(boards, words, actions, game):
     """Return the score of a recorded game."""
-    slide = game.rules.slide_one
-    pairs = zip(boards, actions.astype(np.uint64))
-    return int(game.rules.points(boards[-1])) or sum(int(slide(*pair, game)[1]) for pair in pairs)
+    turns = np.arange(len(actions))  # the last board has no action
+    paid = options(boards[turns], game, words[turns])[1][turns, actions]
+    return int(game.rules.points(boards[-1])) or int(paid.sum(dtype=np.float64))
 
 
 def is_shown(network):

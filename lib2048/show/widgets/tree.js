@@ -160,7 +160,7 @@ class Tree extends Editor {
 
   use(cells) {
     this.closeForm();
-    this.go(cells);
+    this.go(this.rules.inFourBits(cells));
     this.say("");
   }
 

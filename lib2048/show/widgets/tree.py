@@ -5,6 +5,7 @@ from functools import cached_property
 from traitlets import Dict
 
 from lib2048.game import board as rules
+from lib2048.game.batch import as_boards
 from lib2048.game.rng import stream
 from lib2048.networks.network import Network
 from lib2048.play.players import game_of
@@ -54,7 +55,7 @@ class TreeWidget(PositionWidget):
         )  # fmt: skip
 
     def _packed(self, board):
-        return position(board, self._game)
+        return as_boards([position(board, self._game)])[0]
 
     def _about(self, player, plies):
         """Return how far the player looks; one that is at hand already is checked."""

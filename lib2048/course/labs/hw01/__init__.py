@@ -24,14 +24,9 @@ FOUR = float(PLAYED.four)
 # ---------------------------------------------------------------- by the rules of the class
 
 
-def _of_class(function, **others):
-    """Return a function of `spec` by the class's rules; that very function in a plain class."""
-    return changed(function, **others, __name__=__name__) if RULES.own else function
-
-
-slide_row = _of_class(spec.slide_row, LARGEST_TILE=LARGEST)
-slide = _of_class(spec.slide, slide_row=slide_row)
-legal_actions = _of_class(spec.legal_actions, slide=slide)
+slide_row = changed(spec.slide_row, LARGEST_TILE=LARGEST, __name__=__name__)
+slide = changed(spec.slide, slide_row=slide_row, __name__=__name__)
+legal_actions = changed(spec.legal_actions, slide=slide, __name__=__name__)
 
 
 def spawn(board, rng):

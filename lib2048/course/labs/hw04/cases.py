@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from lib2048.course.labs.hw04 import program
-from lib2048.course.labs.hw04.program import CELLS, PLAYED, UNIT, Step, Tables
+from lib2048.course.labs.hw04.program import CELLS, PLAYED, SLID, UNIT, Step, Tables
 from lib2048.game import board as boards
 from lib2048.game.board import initial, spawn, to_exponents
 from lib2048.game.rng import stream
@@ -15,7 +15,7 @@ from lib2048.networks.names import with_game
 NETWORK = with_game("cells:0125,4569,0123", PLAYED)  # small enough for a check
 ONE = with_game("cells:015", PLAYED)  # smaller still, and of another shape
 ALPHA, LARGEST = 0.25, 15
-afterstates = partial(boards.afterstates, game=PLAYED)
+afterstates = partial(boards.afterstates, game=SLID)
 
 # ---------------------------------------------------------------- networks
 

@@ -27,6 +27,7 @@ from lib2048.networks.lookups import IMAGES, image_boards, look_kernel
 from lib2048.networks.names import game_of, parse_network
 
 PLAYED = class_game()
+SLID = PLAYED._replace(apart=True)  # the lab's game ends at 32768, as the C++ lab's does
 FOUR, CELLS = float(PLAYED.four), 4 * PLAYED.rows  # the chance of a 4; cells 0 … CELLS - 1
 UNIT = rules_of("hw04").more["unit"]  # the points that a value of 1 stands for
 GAME, SCORE, ACTIONS, LARGEST = range(4)  # columns of the results, as in records.RESULT_COLUMNS
@@ -76,7 +77,7 @@ def _compiled_at(board, cell):
 
 def slide(board, action):
     """Slide a board of the class's game; return (afterstate, reward), see `lib2048.slide`."""
-    return boards.slide(board, action, PLAYED)
+    return boards.slide(board, action, SLID)
 
 
 def _compiled_slide(game):
@@ -92,7 +93,7 @@ def _compiled_slide(game):
     return compiled
 
 
-overload(slide)(_compiled_slide(PLAYED))
+overload(slide)(_compiled_slide(SLID))
 overload(boards.slide)(_compiled_slide(boards.WHOLE))
 
 
@@ -193,7 +194,7 @@ def memory_hint(tuples):
     @numba.njit
     def ask_for(weights, board, work):
         boards, images, positions = work
-        boards[0], boards[1], boards[2], boards[3] = rules.slide(board, PLAYED)[:4]
+        boards[0], boards[1], boards[2], boards[3] = rules.slide(board, SLID)[:4]
         for action in range(4):
             boards[action] *= np.uint64(boards[action] != board)
         image_boards(boards, np.uint64(0), images, PLAYED)

@@ -165,13 +165,13 @@ RISKY = [  # after one of the spawns, or both, no action is legal
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32, 0]],
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 8], [4, 2, 4, 0]],
 ]
-OVER = [  # no action is legal: two 32768 do not merge
+OVER = [  # no action is legal
     [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]],
     [[2, 32, 8, 2], [4, 16, 32, 8], [2, 4, 16, 4], [4, 32, 2, 8]],
-    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32768, 32768]],
+    [[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 16384, 32768]],
 ]
 CORNERS = [[0, 4, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 0]]
-LARGE = [[0, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 32768, 32768]]  # its last cell is full
+LARGE = [[0, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 16384, 32768]]  # its last cell is full
 TIED = [[8, 2, 32, 16], [16, 4, 8, 2], [2, 32, 8, 4], [32, 4, 64, 16]]  # as in the notebook
 SEVERAL = [[2, 2, 4, 4], [8, 8, 16, 16], [2, 4, 8, 16], [4, 8, 16, 8]]  # pays more one way
 PAIRS = [  # by OWN to pay twice is another choice, and to count 0.9 of what follows is not
