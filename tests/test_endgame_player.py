@@ -127,7 +127,7 @@ def expected(network, known, board):
 
 def test_a_leaf_is_worth_what_network_and_table_say(network, known):
     luck, changed = np.random.default_rng(3), 0
-    knows, knows_not = (SearchPlayer(network, 1, endgames=e) for e in (known, None))
+    knows, knows_not = (SearchPlayer(network, 1, endgames=e, halve=False) for e in (known, None))
     for table in known.tables:
         for board in boards_of(table, 150, luck):
             worths = expected(network, known, board)
@@ -142,7 +142,8 @@ def test_a_tree_has_the_values_of_the_search(network, known):
         for plies in (1, 2):
             tree = SearchTree(network, board, plies, endgames=known)
             worths = {option.action: option.worth for option in tree.options()}
-            assert worths == SearchPlayer(network, plies, endgames=known).values(board)
+            who = SearchPlayer(network, plies, endgames=known, halve=False)
+            assert worths == who.values(board)
 
 
 def test_it_says_what_it_knows(network, known):
