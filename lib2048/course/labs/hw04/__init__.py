@@ -111,7 +111,7 @@ def by_indices(truth):
 def plain_slide(truth):
     """Return the mistakes of `lib2048.slide`: two 32768s merge, on 4x4, whatever rows there are."""
     if program.CELLS == 16:
-        return {"largest": changed(truth, slide=boards.slide)}
+        return {"no_65536": changed(truth, slide=boards.slide)}
     plain = {"board": changed(truth, slide=boards.slide)}
     if UNIT != 1:
         plain["rules"] = changed(truth, "UNIT", "1", slide=boards.slide)
@@ -466,9 +466,9 @@ EXERCISES = [
                              f"{EMPTY.format('afterstate')}[-1], 1))"),
             "last_missing": ("CELLS", "CELLS - 1"),
             "ends": ("estimate(network, put", "(not boards.is_over(put(afterstate, cell, 1), "
-                     "PLAYED)) * estimate(network, put"),
+                     "SLID)) * estimate(network, put"),
             "ends left out": ("cell) == 0", "cell) == 0 and not boards.is_over("
-                              "put(afterstate, cell, 1), PLAYED)", "/ empty", "/ max(empty, 1)"),
+                              "put(afterstate, cell, 1), SLID)", "/ empty", "/ max(empty, 1)"),
         },
         slips={
             **{name: changed(program.expected_value, estimate=wrong)
