@@ -42,7 +42,7 @@ FEW = {"cnn22": (50, 40)}  # (positions, games from each) of players that take l
 FEW_PLIES = {2: (200, 100), 3: (50, 20)}
 BINS = [0, 50, 100, 150, 200, 250, 2000]  # of the tile sum below 256
 NAMES = [f"{low} to {high - 1}" for low, high in zip(BINS[:-2], BINS[1:-1])] + ["250 and more"]
-GAMES = {1: 1000, 2: 300}  # by plies
+GAMES = {1: 1000, 2: 100}  # by plies
 SMALL = 32, 64  # targets whose every position is asked for
 
 
