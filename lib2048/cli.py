@@ -69,7 +69,7 @@ GROUPS = {  # of the options of `train`, each with its settings
         "batch", "learning_rate", "symmetry", "augment", "average", "precision", "device",
         "returns", "discount", "entropy", "optimiser", "half_life", "steps",
     ),
-    "test games on the way": ("eval_every", "eval_games", "eval_depth"),
+    "test games on the way": ("eval_every", "eval_games", "eval_depth", "eval_deep_games"),
     "run folder": ("checkpoint_every",),
 }  # fmt: skip
 WEIGHT_FILES = (".npz", ".safetensors", ".bin", ".w")
@@ -598,6 +598,8 @@ def _figure(options):
     if options.run:
         table = functools.partial(papers.run, name, options.row, options.minutes)
         return lambda: _shown(name, table().to_frame().T, into)
+    if name in papers.OWN:
+        return lambda: _shown(name, papers.OWN[name][0](), into)
     return lambda: _shown(name, papers.rows(name), into)
 
 
@@ -607,7 +609,7 @@ def _shown(name, table, into):
 
     if into:
         _save_figure(papers.draw(name).figure, into)
-    shown = [console.figure(table)] if len(table) else []
+    shown = [] if table.empty else [(console.own if name in papers.OWN else console.figure)(table)]
     text = "\n".join(printed.broken(line) for line in papers.about(name).splitlines())
     return {"rows": table.to_dict("records")}, "\n\n".join([text, *shown])
 

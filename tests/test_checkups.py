@@ -34,6 +34,13 @@ def test_test_games_are_played_at_both_depths_and_at_the_end():
     assert history.evaluation_frame.shape == (6, len(EVALUATION_COLUMNS))
 
 
+def test_fewer_test_games_do_where_they_look_deeper():
+    _, plain = trained(actions=30_000, **TESTS)
+    _, history = trained(actions=30_000, **TESTS, eval_deep_games=3)
+    assert [(row["plies"], row["games"]) for row in history.evaluations] == [(1, 5), (2, 3)]
+    assert scores_of(history.evaluations)[0] == scores_of(plain.evaluations)[0]
+
+
 def test_a_run_folder_holds_the_test_games(tmp_path):
     _, history = trained(out=tmp_path, actions=70_000, **TESTS)
     rows = list(csv.DictReader((tmp_path / "evaluations.csv").read_text().splitlines()))
@@ -68,6 +75,7 @@ def test_test_games_survive_a_stop_between_and_during_them(monkeypatch, tmp_path
     [
         ({"eval_every": 0}, "eval_every 0"),
         ({"eval_every": 10, "eval_games": 0}, "eval_games 0"),
+        ({"eval_every": 10, "eval_deep_games": 0}, "eval_deep_games 0"),
         ({"eval_every": 10, "eval_depth": 0}, "depth 0"),
         ({"eval_every": 10, "eval_depth": 2, "form": "state"}, "values of afterstates"),
     ],

@@ -75,8 +75,9 @@ class Settings:
         lanes: games that take turns in a thread, or that a neural network plays in step.
         games, actions, seconds: how long, at most one of them.
         checkpoint_every: seconds.
-        eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth;
-            they learn nothing and take no part in the clock.
+        eval_every: play eval_games test games every so many actions, at 1-ply and at eval_depth
+            (there eval_deep_games, where that is said); they learn nothing and take no part in the
+            clock.
 
     Raises:
         ValueError: for a setting that makes no sense, alone or with the others.
@@ -107,6 +108,9 @@ class Settings:
     )
     eval_games: int = option(100, "so many each time, 100 by default", int, "N", budget=True)
     eval_depth: int = option(1, "at D plies, too, beside 1", int, "D", budget=True)
+    eval_deep_games: int | None = option(
+        None, "so many at D plies, as many as at 1 by default", int, "N", budget=True
+    )
 
     def __init_subclass__(cls, kind: str, **options: Any):
         super().__init_subclass__(**options)
@@ -357,7 +361,8 @@ class Settings:
             raise ValueError(f"seed {self.seed!r}: use a whole number")
         for name in (*BUDGETS, "eval_every"):
             check_budget(name, getattr(self, name))
-        _check_whole(self, "eval_games", MOST_GAMES)
+        for name in ("eval_games", "eval_deep_games"):
+            _check_whole(self, name, MOST_GAMES)
         if sum(getattr(self, name) is not None for name in BUDGETS) > 1:
             raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
         check_range(self, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")

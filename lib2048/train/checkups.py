@@ -30,7 +30,8 @@ def play(settings, network, actions, stop):
     """
     rows, seed = [], settings.seed + EVALUATION_SEED
     for plies, player in players(settings, network).items():
-        result = evaluate(player, settings.eval_games, seed, stop=stop)
+        deep = settings.eval_deep_games if plies > 1 else None
+        result = evaluate(player, deep or settings.eval_games, seed, stop=stop)
         rows.append(test_row(actions, plies, result))
     return rows
 

@@ -16,8 +16,8 @@ from lib2048.networks import neural
 from lib2048.train.history import EVALUATIONS, HISTORY, STAGES
 
 CONFIG, WEIGHTS, CHECKPOINT, LOCK = "config.json", "weights.npz", "checkpoint.npz", ".run.lock"
-DONE, TESTS = "done.json", "tests.csv"  # what a sweep keeps beside
-WRITTEN = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT, DONE, TESTS,
+DONE, TESTS, QUARTER = "done.json", "tests.csv", "quarter.npz"  # what a sweep keeps beside
+WRITTEN = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT, DONE, TESTS, QUARTER,
            f"weights{neural.SUFFIX}")  # fmt: skip
 
 
@@ -104,8 +104,8 @@ class RunFolder:
         (unit, number), (new_unit, new_number) = old.budget or ("games", 0), self.settings.budget
         if unit == new_unit and number < new_number:
             return "begun"
-        tests = ("eval_every", "eval_games", "eval_depth") if self.settings.eval_every else ()
-        for name in (unit, new_unit, *tests):
+        tests = [name for name in vars(self.settings) if name.startswith("eval_")]
+        for name in (unit, new_unit, *(tests if self.settings.eval_every else ())):
             asked, made = getattr(self.settings, name), getattr(old, name)
             if asked != made:
                 raise ValueError(f"{self.path}: is finished with {name} {made} instead of {asked}")
