@@ -1,6 +1,8 @@
 """From a list to its files: jobs that are no training, tests at the end of a run, the collector."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,13 +19,15 @@ from learners import SMALL, contents
 
 from lib2048 import Run, Settings, load
 from lib2048.cli import _parser
+from lib2048.course import recorded
 from lib2048.learn.settings import flags
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.storage import info, sizes_of_errors
 from lib2048.sweep import TrainingJob, playing, read_collect, read_list, run_sweep, training
 from lib2048.sweep.playing import Playing
-from lib2048.sweep.shipping import Shipping
+from lib2048.sweep.shipping import Shipping, keep_quarter
 from lib2048.sweep.solving import Solving
+from lib2048.train.folder import QUARTER
 
 DATA = Path(__file__).parents[1] / "data"
 CURVES = DATA / "curves"
@@ -336,6 +340,109 @@ def test_a_run_that_went_on_is_pruned_by_the_errors_of_the_one_before(swept, tmp
     kept = made.weights != 0
     assert 250 < kept.sum() <= 300 and (kept <= (learned > 0)).all()
     np.testing.assert_allclose(made.weights[kept], whole.weights[kept], rtol=1e-3)
+
+
+QUARTERS = f"""
+[collect]
+evaluations = "way"
+history = "games"
+runs = "ends"
+[[run]]
+name = "tc"
+network = "{SMALL}"
+rule = "tc"
+stages = 2
+top = 32
+actions = 900_001
+eval-every = 300_000
+eval-games = 5
+quarters = 400
+tests = {{1 = 5}}
+"""
+KEPT = '[[ship]]\nname = "kept"\nnetwork = "runs/tc-seed1/quarter.npz"\nwhole = false\n'
+
+
+def test_a_run_keeps_its_quarters_and_is_the_same(tmp_path, monkeypatch):
+    path, kept = tmp_path / "runs.toml", []
+    path.write_text(QUARTERS)
+    (job,) = read_list(path)
+    replace(job, quarters=0).go(tmp_path / "plain")
+
+    def watched(folder, keep, actions):
+        keep_quarter(folder, keep, actions)
+        about = info(folder / QUARTER)
+        kept.append((about["info"]["actions"], about["nonzero_weights"]))
+        if len(kept) == 2:
+            raise ValueError("here its process is killed")
+
+    monkeypatch.setattr(training, "keep_quarter", watched)
+    with pytest.raises(ValueError, match="is killed"):
+        job.go(tmp_path / "runs")
+    job.go(tmp_path / "runs")
+    assert [actions for actions, _ in kept] == [225_001, 450_002, 675_003, 900_001]
+    assert all(300 < weights <= 400 for _, weights in kept)
+    one, other = (tmp_path / name / job.label for name in ("plain", "runs"))
+    assert contents(other).keys() - contents(one).keys() == {QUARTER}
+    assert contents(one).keys() <= contents(other).keys()
+    same = [Run(job.settings, folder, resume=True).network.weights for folder in (one, other)]
+    assert (same[0] == same[1]).all() and same[0].any()
+    for name in ("evaluations.csv", "tests.csv", "stages.csv"):
+        rows = [pd.read_csv(folder / name).drop(columns="moves_per_s", errors="ignore")
+                for folder in (one, other)]  # fmt: skip
+        pd.testing.assert_frame_equal(*rows)
+    assert job.state(tmp_path / "runs") == "finished"
+    small, large = load(other / QUARTER).weights, same[0]
+    np.testing.assert_allclose(small[small != 0], large[small != 0], rtol=1e-3)
+
+
+def test_a_quarter_is_shipped_as_it_is_and_again_when_there_is_a_newer_one(tmp_path):
+    runs, kept = tmp_path / "runs.toml", tmp_path / "kept.toml"
+    runs.write_text(QUARTERS)
+    kept.write_text(KEPT + "tests = {1 = 5}")
+    (job,), (ship,) = read_list(runs), read_list(kept)
+    with pytest.raises(ValueError, match="sweep the list that makes it"):
+        ship.state(tmp_path / "kept")
+    source = tmp_path / "runs" / job.label
+    Run(replace(job.settings, actions=100_000), source).go(progress=False)
+    os.rename(source / "weights.npz", source / "checkpoint.npz")  # as if it were under way
+    keep_quarter(source, 300, 100_000)
+    collect.collect(tmp_path, [runs, kept], tmp_path / "data")
+    assert not (tmp_path / "data" / "weights").exists(), "by an explicit [[ship]] alone"
+    ship.go(tmp_path / "kept")
+    collect.collect(tmp_path, [kept], tmp_path / "data")
+    about = info(tmp_path / "data" / "weights" / "kept.npz")["info"]
+    assert about["actions"] == 100_000 and about["this_file"]["1-ply"]["games"] == 5
+    copies = [load(file).weights for file in (source / QUARTER, ship.file(tmp_path / "kept"))]
+    assert (copies[0] == copies[1]).all()
+    assert ship.state(tmp_path / "kept") == "finished"
+    later = time.time() + 60
+    os.utime(source / QUARTER, (later, later))
+    assert ship.state(tmp_path / "kept") == "missing"
+    shutil.rmtree(source)
+    assert ship.state(tmp_path / "kept") == "finished"
+
+
+def test_a_run_that_goes_on_by_weights_says_what_they_had_learned(tmp_path, monkeypatch):
+    path, source = tmp_path / "runs.toml", tmp_path / "runs" / "tc-seed1"
+    path.write_text(QUARTERS)
+    (job,) = read_list(path)
+    job.go(tmp_path / "runs")
+    text = QUARTERS.replace('name = "tc"', f'name = "on"\nfrom = "{source / QUARTER}"')
+    path.write_text(text + "before = 900_000")
+    (on,) = read_list(path)
+    with pytest.raises(ValueError, match="before = 900000: .* says that it is 900001"):
+        on.go(tmp_path / "runs")
+    assert not (tmp_path / "runs" / on.label).exists()
+    path.write_text(text + "before = 900_001")
+    (on,) = read_list(path)
+    on.go(tmp_path / "runs")
+    assert info(tmp_path / "runs" / on.label / QUARTER)["info"]["actions"] == 1_800_002
+    collect.collect(tmp_path, [path], tmp_path / "data")
+    for name in ("way", "games", "ends"):
+        rows = pd.read_csv(tmp_path / "data" / "curves" / f"{name}.csv")
+        assert set(rows["before"]) == {900_001} and rows["actions"].max() <= 900_001
+    row = collect.read_rows(tmp_path / "data" / "curves" / "way.csv")[1][0]
+    assert recorded._point(row, "evaluations")[1][0] == 1_200_001
 
 
 def test_sizes_against_scores_are_a_table_of_their_own(collected):

@@ -53,7 +53,12 @@ def test_what_plays_and_ships_names_runs_of_the_lists():
     trained = {"curves/td0_4x6_backward-seed1", "fine/0.0003-seed1", "late_1e10/carousel-seed1",
                "overfitting/tc-seed1", "page/six-long-seed1", "tc_1e10/tc-seed1",
                "value_long/cnn22-seed1"}  # fmt: skip
-    assert named == files | trained and trained <= runs
+    kept = {name for name in named if name.endswith("/quarter.npz")}
+    assert named == files | trained | kept and trained <= runs
+    for name in kept:  # what a run of such a list keeps
+        place, run, _ = name.split("/")
+        jobs = read_list(LISTS[0].parent / f"{place}.toml")
+        assert next(job for job in jobs if job.label == run).quarters > 0
     assert all((LISTS[0].parents[2] / file).exists() for file in files)
 
 
@@ -124,6 +129,25 @@ def test_tests_and_what_is_kept_belong_to_a_run(listed):
     assert (one.tests, one.keep) == (((1, 1000), (3, 100)), True)
     assert (two.tests, two.keep) == ((), False)
     assert one.needs(None) - two.needs(None) == 1 << 20  # the table of a 3-ply search
+
+
+QUARTERS = """
+[[run]]
+name = "a"
+network = "4x6"
+rule = "tc"
+actions = 9
+quarters = 500
+from = "weights.npz"
+before = 70
+"""
+
+
+def test_a_run_keeps_its_quarters_and_knows_what_came_before(listed):
+    (job,) = listed(QUARTERS)
+    assert (job.quarters, job.before) == (500, 70)
+    assert [job._to_quarter(n) for n in (0, 2, 3, 8, 9, 12)] == [3, 1, 3, 1, 0, 0]
+    assert listed(QUARTERS.replace("quarters = 500", ""))[0]._to_quarter(0) == 0
 
 
 KINDS = """
@@ -257,6 +281,12 @@ WRONG = {
     "too many plies": (RUN + "tests = {17 = 3}", "a: tests 17: plies are whole numbers"),
     "no games": (RUN + "tests = {1 = 0}", "a: games 0, threads 1: both must be whole numbers"),
     "half a game": (RUN + "tests = {1 = 0.5}", "a: tests 1 = 0.5: write a whole number"),
+    "quarters of a run that keeps no errors": (RUN + "quarters = 9", "a: quarters: are kept of"),
+    "quarters of games": (RUN.replace("actions", 'rule = "tc"\ngames') + "quarters = 9",
+                          "a: quarters: are kept of"),
+    "quarters that are none": (RUN + "quarters = -1", "a: quarters = -1: use 0 or more"),
+    "a before without weights": (RUN + "before = 9", 'before: is of the weights to begin with'),
+    "half a before": (RUN + 'from = "a.npz"\nbefore = 0.5', "before = 0.5: write a whole number"),
     "a keep that is none": (RUN + 'keep = "no"', "keep = 'no': write true or false"),
     "a player that nobody knows": (PLAY + 'player = "td"', "[[play]] a: player 'td': say which"),
     "no player": (PLAY, "a: player '': say which network"),

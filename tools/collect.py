@@ -10,7 +10,8 @@ each         a file of that name for each run: its whole history, and beside it 
 rows         what each [[play]], [[solve]] or [[ship]] has found
 
 What belongs to a run that is there takes the place of its old rows; rows of runs whose folders are
-gone stay as they are.  New columns are appended.  What a [[ship]] has made goes to data/weights,
+gone stay as they are.  New columns are appended; `before` counts the actions that the weights had
+learned from with which a run began, beside its own.  What a [[ship]] has made goes to data/weights,
 unless its list has `rows`.
 """
 
@@ -115,7 +116,13 @@ class Found(NamedTuple):
         if table == "runs":
             return [self._summary(done) for done in [training.facts(self.path)] if done]
         named = {"run": self.job.name, "seed": self.job.settings.seed, "sources": self.sources}
+        named |= self.before
         return [row | named for row in read_rows(self.path / RUN_FILES[table])[1]]
+
+    @property
+    def before(self):
+        """What its rows say of the weights that it began with; rows of other runs have no word."""
+        return {"before": self.job.before} if self.job.before else {}
 
     @property
     def sources(self):
@@ -128,7 +135,7 @@ class Found(NamedTuple):
         row |= {n: round(x, 1) if isinstance(x, float) else x for n, x in done.items()}
         visits = [stage["actions"] for stage in read_rows(self.path / STAGES)[1]]
         row |= {"visits": " ".join(visits)} if visits else {}
-        row["sources"] = self.sources
+        row |= {"sources": self.sources} | self.before
         tests = training.test_rows(self.path)
         more = [name for name in (tests or [{}])[0] if name not in ("actions", "plies", *SHORT)]
         return row | in_columns(tests, SHORT) | in_columns(tests, more)
@@ -199,7 +206,8 @@ def write_merged(path, table, new):
     """Write a file: its old rows, and the new ones in place of those that belong to the same."""
     columns, old = read_rows(path)
     if table == "history":
-        columns = columns or OF_HISTORY
+        more = {name for _, rows in new for row in rows for name in row} & {"before"}
+        columns = list(dict.fromkeys([*(columns or OF_HISTORY), *more]))
     else:
         names = (name for _, rows in new for row in rows for name in row)
         columns = list(dict.fromkeys([*columns, *names]))

@@ -3,7 +3,7 @@
 A run is known by where it is recorded (a list of data/runs, or a folder), by its name, and by its
 seed.  Its curves are those of its training games and of test games at some depths; a point of each
 is (actions, games, seconds, mean, ci95), all of training but the last two, and None where nobody
-wrote it down.
+wrote it down.  Where a run went on by weights alone, the actions count what these had learned from.
 """
 
 import csv
@@ -28,13 +28,15 @@ POINT = ("actions", "games", "seconds", "mean", "ci95")
 TRAINING = "training"  # the curve of the training games; those of test games are named by plies
 MOST_FOLDERS, MOST_BYTES = 500, 256 << 20
 TEST = ("list", "run", "network", "seed", "actions", "plies", "games", "mean", "ci95", "end")
-NUMBERS = ("actions", "games", "mean", "ci95")
+MORE = ("stages", "max")  # columns at the end of a table of tests
+NUMBERS = ("actions", "games", "mean", "ci95", *MORE)
 REACHED = tuple(f"reached_{1 << exponent}" for exponent in range(9, 16))
-OF_GAMES = ("games", "mean", "ci95", *REACHED)  # what is told of test games
+OF_GAMES = ("games", "mean", "ci95", "max", *REACHED)  # what is told of test games
 KINDS = ("history", "evaluations", "tests", "runs")  # files with points, see sweep.lists.FILLED
 OF_RUN = re.compile(r"(.+)-seed-?\d+")  # how a sweep names the folder of a run
 OF_TEST = re.compile(r"mean_(\d+)ply")
-NUMBERED = re.compile(rf"(?:seed|plies|{'|'.join((*POINT, *REACHED))})(?:_\d+ply)?")  # columns
+OF_NUMBERS = ("seed", "plies", "before", *POINT, "max", *REACHED)
+NUMBERED = re.compile(rf"(?:{'|'.join(OF_NUMBERS)})(?:_\d+ply)?")  # columns
 
 
 @dataclass
@@ -128,8 +130,8 @@ def recorded_tests(*names):
 
     A row a test, run by run: list, run, network, seed, actions (of training before it), plies,
     games, mean, ci95, end (True for the test after the run, which has more games; False for those
-    on the way), and reached_512 … reached_32768, shares of its games; nan where nobody wrote it
-    down.
+    on the way), reached_512 … reached_32768, shares of its games, stages (how many the network
+    has), and max, the best of its games; nan where nobody wrote it down.
 
     Args:
         *names: of lists, such as "late".
@@ -138,7 +140,7 @@ def recorded_tests(*names):
         ValueError: for a name that is none.
     """
     rows = [row for told in _called(names) for row in told.tests()]
-    table = pd.DataFrame(rows, columns=[*TEST, *REACHED])
+    table = pd.DataFrame(rows, columns=[*TEST, *REACHED, *MORE])
     return table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
 
 
@@ -197,9 +199,11 @@ class _List:
                 continue
             plies, (actions, _, _, *of_games) = point
             network, last = (told.network, told.actions) if told else (None, None)
-            games, *shares = (_number(row, name) for name in ("games", *REACHED))
-            head = self.name, run, network, seed, actions or last, plies, games, *of_games
-            found.append(dict(zip((*TEST, *REACHED), (*head, kind != "evaluations", *shares))))
+            stages = 1 << getattr(told, "stages", 0) if told else None
+            numbers = {name: _number(row, name) for name in ("games", *REACHED, "max")}
+            head = self.name, run, network, seed, actions or last, plies, numbers["games"]
+            test = dict(zip(TEST, (*head, *of_games, kind != "evaluations"), strict=True))
+            found.append(test | numbers | {"stages": stages})
         keys = "seed", "plies", "actions", "end"
         place = lambda test: order.get(test["run"], len(order))  # noqa: E731
         return sorted(found, key=lambda test: (place(test), *(test[key] for key in keys)))
@@ -218,12 +222,14 @@ def _depths(row):
 
 def _point(row, kind):
     """Return (TRAINING or plies, point) of a row of a file of some kind, None without a mean."""
-    if (mean := _number(row, "mean")) is None:
+    actions, *training, mean, ci95 = (_number(row, name) for name in POINT)
+    if mean is None:
         return None
+    if actions is not None:
+        actions += _number(row, "before") or 0
     if kind == "history":
-        return TRAINING, tuple(_number(row, name) for name in POINT)
-    plies = int(_number(row, "plies") or 1)
-    return plies, (_number(row, "actions"), None, None, mean, _number(row, "ci95"))
+        return TRAINING, (actions, *training, mean, ci95)
+    return int(_number(row, "plies") or 1), (actions, None, None, mean, ci95)
 
 
 def _number(row, name):

@@ -124,11 +124,12 @@ class Task(Job):
 def weights_of(network, folder):
     """Return the path of a network: a file of weights, or a run LIST/NAME-seedN beside this list.
 
+    A file may be one that such a run has left, LIST/NAME-seedN/quarter.npz.
     folder: of the sweep, RUNS/LIST.
     """
-    if Path(network).suffix in (".npz", neural.SUFFIX):
-        return Path(network)
     run = Path(folder).absolute().parent / network
+    if run.suffix in (".npz", neural.SUFFIX):
+        return run if run.exists() else Path(network)
     exported = run / f"weights{neural.SUFFIX}"
     return exported if exported.exists() else run / WEIGHTS
 

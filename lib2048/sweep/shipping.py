@@ -3,6 +3,9 @@
 Of a run by TC the weights that matter most (see `networks.pruning`) are kept, rounded to 11 bits
 (or to whole steps of some points) and compressed; a neural network is rounded to float16.  The
 whole network and what the small file holds play the same games; the file says what both score.
+
+A run under way may keep such a file of each quarter, which tells how far it was; that is shipped as
+it is, and again when there is a newer one.
 """
 
 import json
@@ -14,7 +17,7 @@ from typing import ClassVar
 from lib2048.machine.files import read_json
 from lib2048.networks.neural import SUFFIX
 from lib2048.networks.pruning import prune, round_off
-from lib2048.networks.storage import folded, load, save, sizes_of_errors
+from lib2048.networks.storage import folded, info, load, save, sizes_of_errors
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables
@@ -27,7 +30,7 @@ from lib2048.sweep.job import (
     network_bytes,
     weights_of,
 )
-from lib2048.train.folder import CONFIG
+from lib2048.train.folder import CHECKPOINT, CONFIG, DONE, QUARTER
 
 KEYS = {"name": str, "network": str, "keep": int, "step": int, "learned": str,
         "whole": None, "tests": dict}  # fmt: skip
@@ -39,7 +42,8 @@ STEPS = tuple(1 << bit for bit in range(11))
 class Shipping(Task):
     """A small file of the network of a run: NAME.npz, or NAME.safetensors, in its folder.
 
-    network: the run, LIST/NAME-seedN beside this list; keep: so many of its weights, by TC;
+    network: the run, LIST/NAME-seedN beside this list, or what it has kept of its last quarter,
+    LIST/NAME-seedN/quarter.npz; keep: so many of its weights, by TC;
     step: weights are whole multiples of so many points, a power of two (11 bits keep these);
     learned: the run by TC that says which of them have learned most, if another went on from it;
     tests: what it plays, ((plies, games), …); whole: whether the whole network plays that, too.
@@ -57,7 +61,8 @@ class Shipping(Task):
     def read(cls, table):
         """Return the one job of a table; raises ValueError, in one line, for what makes none."""
         told = tables.options(table, KEYS)
-        if not told.get("network") or Path(told["network"]).suffix in (".npz", SUFFIX):
+        run = Path(told.get("network", ""))
+        if not run.name or (run.suffix in (".npz", SUFFIX) and run.name != QUARTER):
             raise ValueError('which run? write network = "LIST/NAME-seedN"')
         if told.get("keep", 1) < 1:
             raise ValueError(f"keep {told['keep']}: use 1 or more weights")
@@ -77,6 +82,14 @@ class Shipping(Task):
         """The runs that must be there."""
         return self.network, self.learned
 
+    def state(self, folder):
+        """Return 'missing', also where the run has kept a newer quarter since, or 'finished'."""
+        state, source = super().state(folder), weights_of(self.network, folder)
+        made = Path(folder, self.label, DONE)
+        if state == "finished" and source.name == QUARTER and source.exists():
+            return "missing" if source.stat().st_mtime > made.stat().st_mtime else state
+        return state
+
     def needs(self, folder):
         """Return the most memory that its process takes, in bytes."""
         if weights_of(self.network, folder).suffix == SUFFIX:
@@ -92,6 +105,8 @@ class Shipping(Task):
         """Prune, round, save; play; save with what was found, which is the one row."""
         path, file = weights_of(self.network, folder), self.file(folder)
         about = {"config": read_json(path.parent / CONFIG), "seed": TEST_SEED}
+        if path.name == QUARTER:
+            about |= info(path)["info"]
         network = load(path)  # which checks all of the file
         about |= {"whole_network": self._scores(folded(network))} if self.whole else {}
         learned = weights_of(self.learned or self.network, folder)
@@ -125,3 +140,15 @@ class Shipping(Task):
             told = ((name, result[name]) for name in ("games", "mean", "ci95", "max"))
             found[f"{plies}-ply"] = {name: x if x is None else round(x, 1) for name, x in told}
         return found
+
+
+def keep_quarter(path, keep, actions):
+    """Write what matters most of a run under way, by TC, into its folder: a small file, QUARTER.
+
+    It takes the place of the one before, and is read from the run's checkpoint.
+    path: of the run's folder; keep: so many weights; actions: that they have learned from so far.
+    """
+    network = load(path / CHECKPOINT)
+    kept = prune(network, sizes_of_errors(network, path / CHECKPOINT), keep)
+    about = {"config": read_json(path / CONFIG), "actions": actions, "kept": kept}
+    save(network, path / QUARTER, compact=True, **about)

@@ -16,10 +16,12 @@ from lib2048.learn.settings import Settings, flags, of_seed
 from lib2048.machine.files import read_csv, read_json, write_text
 from lib2048.machine.memory import peak_mib
 from lib2048.machine.schema import Number
+from lib2048.networks.storage import info
 from lib2048.play.evaluation import TEST_SEED, evaluate
 from lib2048.play.players import network_player
 from lib2048.sweep import tables
 from lib2048.sweep.job import REAL, Job
+from lib2048.sweep.shipping import keep_quarter
 from lib2048.train.checkups import test_row
 from lib2048.train.folder import CONFIG, DONE, TESTS, RunFolder
 from lib2048.train.history import csv_text, evaluation_columns
@@ -34,6 +36,7 @@ FACTS = {  # of done.json
     "config": dict,
 }
 PATIENCE = 60  # seconds, for a process in its folder that was given up and has not ended yet
+NUMBERS = ("quarters", "before")  # keys of a list that are no options of `train`
 
 
 @dataclass(frozen=True)
@@ -45,18 +48,24 @@ class TrainingJob(Job):
         settings: `Settings`, with a budget.
         tests: the games without learning when it is over, ((plies, games), …).
         keep: whether its weights stay when these are played.
+        quarters: so many weights are kept, in a small file, of each quarter of its actions; 0: none
+            are.
+        before: the actions that the weights it begins with had learned from.
     """
 
     settings: Settings
     tests: tuple = ()
     keep: bool = True
+    quarters: int = 0
+    before: int = 0
 
     @classmethod
     def read(cls, table):
         """Return the runs that a table asks for, one a seed.
 
         Args:
-            table: {'name', 'seeds', 'tests', 'keep' or a long option of `lib2048 train`: value}.
+            table: {'name', 'seeds', 'tests', 'keep', 'quarters', 'before' or a long option of
+                `lib2048 train`: value}.
 
         Raises:
             ValueError: for what makes no run.
@@ -66,6 +75,7 @@ class TrainingJob(Job):
         tables.whole_numbers("seeds", seeds)
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
         tables.check_value("keep", keep, None)
+        more = {said: tables.count(said, options.pop(said, 0)) for said in NUMBERS}
         given: dict[str, Any] = {}
         rule = str(options.get("rule", ""))
         known = flags(find(rule) if ".py:" in rule else None)
@@ -77,10 +87,20 @@ class TrainingJob(Job):
             given |= known[said].given(value)
         if "network" not in given:
             raise ValueError('which network? write network = "4x6", or another')
-        return [
-            cls(name, Settings.asked(**of_seed(given, seed), seed=seed), tests, keep)
+        jobs = [
+            cls(name, Settings.asked(**of_seed(given, seed), seed=seed), tests, keep, **more)
             for seed in seeds
         ]
+        jobs[0]._check()
+        return jobs
+
+    def _check(self):
+        """Raise ValueError, in one line, for keys that do not fit the settings."""
+        settings = self.settings
+        if self.quarters and not (settings.actions and vars(settings).get("rule") == "tc"):
+            raise ValueError("quarters: are kept of a run by tc, which goes on for so many actions")
+        if self.before and not settings.weights:
+            raise ValueError('before: is of the weights to begin with: write from = "FILE", too')
 
     @property
     def seed(self):
@@ -134,7 +154,8 @@ class TrainingJob(Job):
         path = Path(folder, self.label)
         if self.state(folder) == "finished" and (done := facts(path)):
             return done  # the process that did it was killed before it could say so
-        run = Run(self.settings, path, resume=True, wait=PATIENCE)
+        self._check_before()
+        run = self._up_to_the_end(path)
         done = _keep_facts(path, run.go(progress=False))
         for plies, games in self._untested(path):  # each is in the file as soon as it is over
             player = network_player(run.tested, plies)
@@ -146,6 +167,32 @@ class TrainingJob(Job):
         if run.folder and not self.keep:
             run.folder.remove_weights()
         return done
+
+    def _up_to_the_end(self, path):
+        """Return the run; where it keeps its quarters, when it has come to the last of them."""
+        while True:
+            run = Run(self.settings, path, resume=True, wait=PATIENCE)
+            if not (actions := self._to_quarter(run.actions)):
+                return run
+            run.go(actions=actions, progress=False)
+            learned = self.before + run.actions
+            del run  # what is kept is read from its checkpoint, and needs the memory
+            keep_quarter(path, self.quarters, learned)
+
+    def _to_quarter(self, actions):
+        """Return how many actions are left of the quarter that some lead into, 0 for none."""
+        if not self.quarters:
+            return 0
+        quarter = -(-self.settings.actions // 4)
+        return min(quarter - actions % quarter, max(0, self.settings.actions - actions))
+
+    def _check_before(self):
+        """Raise ValueError, in one line, where the weights to begin with say something else."""
+        file = self.settings.weights
+        if self.before and Path(file).exists():
+            learned = info(file)["info"].get("actions", self.before)
+            if learned != self.before:
+                raise ValueError(f"before = {self.before}: {file} says that it is {learned}")
 
     def _untested(self, path):
         """Return those of its tests that its folder does not hold."""
