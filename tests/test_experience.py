@@ -3,8 +3,21 @@
 import numpy as np
 import pytest
 
-from lib2048 import Network, board_table, evaluate, from_tiles, record_game
+from lib2048 import (
+    Network,
+    NetworkPlayer,
+    Run,
+    Settings,
+    board_table,
+    evaluate,
+    from_tiles,
+    record_game,
+    slide,
+    spawn,
+    stream,
+)
 from lib2048.course import collect, fit, rollouts
+from lib2048.game.board import next_state
 from lib2048.play.statistics import mean_ci95
 
 STUCK = from_tiles([[2, 4, 8, 16], [16, 8, 4, 32], [2, 4, 8, 16], [16, 8, 32, 0]])
@@ -51,12 +64,30 @@ def test_rollouts_from_the_first_afterstates_agree_with_the_returns(games):
     assert abs(mean) < 2 * ci95
 
 
+def test_rollouts_of_a_network_are_its_play_at_1_ply():
+    """The same luck, step by step, from boards on that a network has met."""
+    run = Run(Settings(network="cells:0145,0123", actions=30_000))
+    run.go(progress=False)
+    who, seed = NetworkPlayer(run.network), 5
+    boards = np.array([step.afterstate for step in record_game(who)[:90:30]], np.uint64)
+    found = rollouts(run.network, boards, 1, seed)
+    for number, after in enumerate(boards):
+        board, luck = spawn(after, stream(seed, number))[:2]
+        points, word = 0, 0
+        while (action := who.choose(board, word)) is not None:
+            points += slide(board, action)[1]
+            board, word, _, luck = next_state(board, word, action, luck)
+        assert points == found[number]
+
+
 @pytest.mark.parametrize("function", [collect, lambda who, n: rollouts(who, [STUCK], n)])
 def test_refusals(function):
     with pytest.raises(ValueError, match="games 0"):
         function("random", 0)
     with pytest.raises(ValueError, match="use 'random', 'greedy' or 'first-legal'"):
-        function(Network("cells:01"), 1)
+        function("heuristic", 1)
+    with pytest.raises(ValueError, match="use 'random', 'greedy' or 'first-legal'"):
+        collect(Network("cells:01"), 1)
 
 
 def test_fit_is_the_plain_rule():

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from lib2048 import Network, afterstates, compare, data, mean_ci95, to_tiles
+from lib2048.course import wall
 from lib2048.game.board import max_exponent
 from lib2048.learn.rules import RULES
 from lib2048.ruler import positions
@@ -218,6 +219,32 @@ def test_the_lead_of_the_carousel():
     lead, half = means.carousel - means.promotion, np.hypot(halves.carousel, halves.promotion)
     assert (lead > half).iloc[0] and (lead < half).iloc[-1]
     assert f"{lead.iloc[0] / means.promotion.iloc[0]:.0%}" == "31%"
+
+
+@pytest.mark.parametrize("row", table("at the wall"), ids=lambda row: f"{row[0]}-{row[3]}-{row[4]}")
+def test_the_wall(row):
+    who, stages, actions, depth, chain, *told = row
+    place, run = who.replace("`", "").split(", ")
+    query = f"run == '{run}' and plies == {depth[0]} and chain == {chain}"
+    (r,) = wall.passes(place).query(query).to_dict("records")
+    assert r["stages"] == int(stages)
+    assert r["actions"] == float(
+        actions.replace("·", "*").replace("*10^", "e").replace("10^", "1e")
+    )
+    low, share, high = (f"{100 * r[name]:.1f}" for name in ("low", "share", "high"))
+    assert told == [said(r["stood"]), said(r["passed"]), f"{share} % ({low} to {high} %)"]
+
+
+def test_full_chains_and_the_tests_that_end_there():
+    for tile in wall.CHAINS:
+        assert f"{said(wall.chain_score(tile))}" in PAGE
+    rows = wall.best_scores("overfitting").query("plies == 3").sort_values("actions")
+    means = pd.read_csv(data("curves/overfitting_evaluations.csv")).query("plies == 3")["mean"]
+    for n in (0, -1):
+        assert said(rows["best"].iloc[n]) in PAGE and said(means.iloc[n]) in PAGE
+    assert (len(rows), rows["wall"].sum()) == (10, 8)
+    made = pd.read_csv(data("curves/overfitting_evaluations.csv")).query("plies == 3")
+    assert made["reached_32768"].tolist().count(0.01) == 2 and made["reached_32768"].sum() == 0.02
 
 
 @pytest.mark.parametrize("row", table("rate of the last phase"), ids=lambda row: row[0])

@@ -3,7 +3,8 @@
 data/figures.toml names them and says which recorded run stands beside which row.  The papers'
 numbers are those of data/published, ours those of data/curves.  `index` lists them, `rows` puts
 paper and course side by side, `orders` asks whether the order of a table's rows is the same here,
-`draw` and `compute` draw, and `run` makes a row again, at a small budget, now.
+`draw` and `compute` draw, and `run` makes a row again, at a small budget, now.  Of some, `OWN`, the
+course has numbers that no paper prints.
 """
 
 import dataclasses
@@ -15,6 +16,7 @@ import tomllib
 
 import pandas as pd
 
+from lib2048.course import search_errors, wall
 from lib2048.course.recorded import read_table, recorded_tests
 from lib2048.machine.data import data
 from lib2048.play.evaluation import evaluate
@@ -27,6 +29,14 @@ LEAST_MINUTES = 0.02  # a second or so: less shows nothing
 GAMES, NEURAL_GAMES = 200, 40  # after a small run
 COLUMNS = ("figure", "row", "plies", "paper", "paper ±", "paper's budget", "unit", "list", "run",
            "ours", "±", "seeds", "our budget", "why")  # fmt: skip
+# {name: (a function that returns our own numbers, one that draws them)}.
+OWN = {
+    "jaskowski-overfitting": (search_errors.recorded_errors, plot.search_errors),
+    "course-wall": (
+        wall.best_scores,
+        lambda _: plot.wall(wall.best_scores(games=None), wall.chains()),
+    ),
+}
 
 
 def index():
@@ -109,6 +119,9 @@ def draw(name, ax=None):
     Raises:
         ValueError: for a name that is none, and for a figure of which no result can be read.
     """
+    if name in OWN:
+        numbers, drawn = OWN[name]
+        return drawn(numbers())
     table = rows(name)
     if table.empty:
         raise ValueError(f"{name}: there is nothing to draw ({_figures()[name]['why']})")

@@ -28,8 +28,8 @@ POINT = ("actions", "games", "seconds", "mean", "ci95")
 TRAINING = "training"  # the curve of the training games; those of test games are named by plies
 MOST_FOLDERS, MOST_BYTES = 500, 256 << 20
 TEST = ("list", "run", "network", "seed", "actions", "plies", "games", "mean", "ci95", "end")
-MORE = ("stages", "max")  # columns at the end of a table of tests
-NUMBERS = ("actions", "games", "mean", "ci95", *MORE)
+MORE = ("stages", "starts", "max")  # columns at the end of a table of tests
+NUMBERS = ("actions", "games", "mean", "ci95", "stages", "max")
 REACHED = tuple(f"reached_{1 << exponent}" for exponent in range(9, 16))
 OF_GAMES = ("games", "mean", "ci95", "max", *REACHED)  # what is told of test games
 KINDS = ("history", "evaluations", "tests", "runs")  # files with points, see sweep.lists.FILLED
@@ -131,7 +131,8 @@ def recorded_tests(*names):
     A row a test, run by run: list, run, network, seed, actions (of training before it), plies,
     games, mean, ci95, end (True for the test after the run, which has more games; False for those
     on the way), reached_512 … reached_32768, shares of its games, stages (how many the network
-    has), and max, the best of its games; nan where nobody wrote it down.
+    has), starts (where it learned, see `Settings`), and max, the best of its games; nan where
+    nobody wrote it down.
 
     Args:
         *names: of lists, such as "late".
@@ -199,11 +200,13 @@ class _List:
                 continue
             plies, (actions, _, _, *of_games) = point
             network, last = (told.network, told.actions) if told else (None, None)
-            stages = 1 << getattr(told, "stages", 0) if told else None
+            late = (
+                {"stages": 1 << getattr(told, "stages", 0), "starts": told.starts} if told else {}
+            )
             numbers = {name: _number(row, name) for name in ("games", *REACHED, "max")}
             head = self.name, run, network, seed, actions or last, plies, numbers["games"]
             test = dict(zip(TEST, (*head, *of_games, kind != "evaluations"), strict=True))
-            found.append(test | numbers | {"stages": stages})
+            found.append(test | numbers | late)
         keys = "seed", "plies", "actions", "end"
         place = lambda test: order.get(test["run"], len(order))  # noqa: E731
         return sorted(found, key=lambda test: (place(test), *(test[key] for key in keys)))

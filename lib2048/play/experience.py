@@ -1,17 +1,28 @@
 """Games as arrays: what a learner sees of them, and what is truly to come after a board."""
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.game import Game
+from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.turn import next_state
-from lib2048.machine.kernels import compiled, numba_type
+from lib2048.machine.kernels import bound, compiled, numba_type
+from lib2048.networks.network import Network
 from lib2048.play.evaluation import TEST_SEED, check_games
-from lib2048.play.players import OVER, POLICY_SIGNATURE, PolicyPlayer, play_out, player
+from lib2048.play.players import (
+    OVER,
+    POLICY_SIGNATURE,
+    PolicyPlayer,
+    SearchPlayer,
+    play_out,
+    player,
+    policy_signature,
+)
+from lib2048.search.expectimax import CONTEXT
 
 
 class Experience(NamedTuple):
@@ -82,7 +93,7 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     games.
 
     Args:
-        who: as in `collect`.
+        who: as in `collect`, or a `Network` of afterstates, which plays at 1-ply.
         games: from each of them.
 
     Raises:
@@ -91,10 +102,17 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     check_games(games, 1)
     boards = np.ascontiguousarray(afterstates, np.uint64)
     means = np.zeros(len(boards))
-    who = _policy_player(who)
+    if isinstance(who, Network):
+        who = SearchPlayer(who, 1, halve=False)
+        told, policy, context = CONTEXT, who.compile()[1], who.search.context()
+    else:
+        who = _policy_player(who)
+        told, policy, context = types.int64, who.policy, 0
     if who.game.rules.SHOWN:
         raise ValueError(f"{who.game.name}: what comes depends on more than the board")
-    who.game.bind(_roll_out)()(who.policy, who.game, seed_bits(seed), boards, games, means)
+    _rolling_out(told, who.game.rules)(
+        policy, context, who.game, seed_bits(seed), boards, games, means
+    )
     return means
 
 
@@ -123,14 +141,22 @@ def _record(policy, game, seed, boards, rewards, ends):
             turn += 1
 
 
-@compiled(types.void(*PLAYED, types.uint64[::1], types.int64, types.float64[::1]))
-def _roll_out(policy, game, seed, boards, games, means):
+@cache
+def _rolling_out(context, rules_of):
+    """Return `_roll_out`, compiled; context: the numba type of the policy's, as `policy_kernel`."""
+    policy = types.FunctionType(policy_signature(context))
+    boards = types.uint64[::1], types.int64, types.float64[::1]
+    signature = types.void(policy, context, numba_type(Game), types.uint64, *boards)
+    return bound(compiled(signature)(_roll_out), SEAM, rules_of)()
+
+
+def _roll_out(policy, context, game, seed, boards, games, means):
     """Play on from each afterstate; a mean of whole numbers, so the order of sums is no matter."""
     zero = np.uint64(0)
     for i in range(len(boards)):
         luck, points = stream_kernel(seed, i), zero
         for _ in range(games):
             board, word, _, luck = rules.spawn(boards[i], zero, OVER, zero, luck, game)
-            score, _, _, luck = play_out(policy, 0, game, board, word, luck)
+            score, _, _, luck = play_out(policy, context, game, board, word, luck)
             points += score
         means[i] = np.int64(points) / games

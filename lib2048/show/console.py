@@ -27,6 +27,7 @@ from lib2048.networks import neural
 from lib2048.networks.network import Geometry
 from lib2048.play.evaluation import reached
 from lib2048.play.statistics import mean_ci95
+from lib2048.show.words import written
 from lib2048.train.folder import CONFIG, read_config
 from lib2048.train.history import HISTORY
 
@@ -252,6 +253,12 @@ def figure(rows):
     kept = {head: cells for head, cells in columns.items() if head not in same}
     lines = [broken(f"The same in all rows: {said}.")] if said else []
     return "\n\n".join([*lines, table(kept, list(zip(*kept.values(), strict=True)))])
+
+
+def own(rows):
+    """Return a table of our own numbers, a DataFrame of any columns."""
+    heads = [">" * (rows[name].dtype.kind in "iuf") + name.replace("_", " ") for name in rows]
+    return table(heads, written(rows).astype(str).to_numpy().tolist())
 
 
 def _unlike_above(cells):

@@ -588,6 +588,72 @@ def compute(curves, points, by="actions", ax=None):
 
 @style()
 @says_what
+def wall(best, chains, axes=None):
+    """Draw best scores by the actions of training, at 1-ply and at 3-ply; return the last ax.
+
+    Where they are not the best of 100 games, their marks are hollow.
+
+    Args:
+        best: DataFrame with network, stages, starts, actions, plies, games and best, as
+            `wall.best_scores` has it.
+        chains: {name: points}, of lines that are drawn across.
+        axes: two; by default of a new figure.
+    """
+    axes = subplots(2, height=7.2)[1] if axes is None else axes
+    networks = list(dict.fromkeys(best["network"]))
+    ways = list(dict.fromkeys(zip(best["stages"], best["starts"])))
+    for ax, plies in zip(axes, (1, 3), strict=True):
+        for name, points in chains.items():
+            ax.axhline(points, color=GREY, linewidth=1, linestyle="--")
+            ax.annotate(name, (0, points), (2, 2), xycoords=("axes fraction", "data"),
+                        textcoords="offset points", color=GREY, fontsize=9)  # fmt: skip
+        for (network, *way), rows in best.groupby(["network", "stages", "starts"], sort=False):
+            look = {"color": COLOURS[networks.index(network) % len(COLOURS)], "linestyle": ""}
+            look["marker"] = MARKS[ways.index(tuple(way)) % len(MARKS)]
+            rows = rows[rows["plies"] == plies]
+            for some, fill in ((rows["games"] != 100, "none"), (rows["games"] == 100, "full")):
+                told = {"label": _kind(network, *way)} if fill == "full" else {"markersize": 4}
+                ax.plot(rows["actions"][some], rows["best"][some], fillstyle=fill, **look | told)
+        ax.set(xscale="log", ylim=(0, None), ylabel=f"best game at {plies}-ply (points)")
+        ax.yaxis.set_major_formatter(_SHORT)
+    above = {"bbox_to_anchor": (0, 1), "ncols": 2, "borderaxespad": 0.2, "fontsize": 8.5}
+    axes[0].legend(loc="lower left", **above)
+    axes[-1].set_xlabel(LABELS["actions"])
+    return axes[-1]
+
+
+def _kind(network, stages, starts):
+    """Name a network by how it learned."""
+    told = network, "one stage" if stages == 1 else f"{stages:.0f} stages", starts
+    return ", ".join(told[: 2 + (starts != "initial")])
+
+
+@style()
+@says_what
+def search_errors(rows, ax=None):
+    """Draw how far values are wrong on boards of some kinds, by the actions learned; return ax.
+
+    Args:
+        rows: DataFrame with network, actions, kind, rms and half_rms, as
+            `search_errors.recorded_errors` has it.
+    """
+    ax = _axes(ax)
+    kinds = list(dict.fromkeys(rows["kind"]))
+    for n, (network, own) in enumerate(rows.groupby("network", sort=False)):
+        for k, kind in enumerate(kinds):
+            points = own[own["kind"] == kind].sort_values("actions")
+            place = points["actions"] * 1.06 ** (len(kinds) * n + k)  # beside each other
+            look = {"fmt": f"{MARKS[k % len(MARKS)]}-", "color": COLOURS[n % len(COLOURS)]}
+            look |= {"capsize": 3, "label": f"{network}: {kind}"}
+            ax.errorbar(place, points["rms"], points["half_rms"], **look)
+    ax.set(xscale="log", ylim=(0, None), ylabel="error of the value (points, rms)")
+    ax.yaxis.set_major_formatter(_SHORT)
+    ax.set_xlabel(LABELS["actions"])
+    return _legend_above(ax)
+
+
+@style()
+@says_what
 def differences(groups, xlabel="difference (%)", ax=None):
     """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
 
