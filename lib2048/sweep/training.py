@@ -181,15 +181,16 @@ class TrainingJob(Job):
 
     def _to_quarter(self, actions):
         """Return how many actions are left of the quarter that some lead into, 0 for none."""
-        if not self.quarters:
+        budget = self.settings.actions
+        if not (self.quarters and budget):
             return 0
-        quarter = -(-self.settings.actions // 4)
-        return min(quarter - actions % quarter, max(0, self.settings.actions - actions))
+        quarter = -(-budget // 4)
+        return min(quarter - actions % quarter, max(0, budget - actions))
 
     def _check_before(self):
         """Raise ValueError, in one line, where the weights to begin with say something else."""
         file = self.settings.weights
-        if self.before and Path(file).exists():
+        if self.before and file and Path(file).exists():
             learned = info(file)["info"].get("actions", self.before)
             if learned != self.before:
                 raise ValueError(f"before = {self.before}: {file} says that it is {learned}")
