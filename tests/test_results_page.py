@@ -247,6 +247,29 @@ def test_full_chains_and_the_tests_that_end_there():
     assert made["reached_32768"].tolist().count(0.01) == 2 and made["reached_32768"].sum() == 0.02
 
 
+@pytest.mark.parametrize("row", table("three actions on"), ids=lambda row: row[0])
+def test_errors_where_only_a_search_looks(row):
+    kind, *told = row
+    r = read("curves/search_errors.csv", f"network == '42-33' and kind == '{kind.split()[0]}'")
+    assert r["actions"] == 10**10
+    plain = [said(r[name]) for name in ("leaves", "value", "truth")]
+    names = "error", "rms", "surprise_rms"
+    assert told == plain + [f"{signed(r[n])} ± {said(r[f'half_{n}'])}" for n in names]
+
+
+def test_what_a_search_prefers_is_known_as_well():
+    rows = pd.read_csv(data("curves/search_errors.csv")).query("network == '42-33'")
+    rows = rows.set_index("kind")
+    for kind in ("played", "searched"):
+        r = rows.loc[kind]
+        assert f"by {said((r['rms'] ** 2 - r['error'] ** 2) ** 0.5)} points" in PAGE
+    two = rows.loc[["preferred", "played"]]
+    gap, half = two["error"].iloc[0] - two["error"].iloc[1], np.hypot(*two["half_error"])
+    assert abs(gap) < half and f"by {said(gap)} ± {said(half)} points" in PAGE
+    ratio = rows["surprise_rms"]["searched"] / rows["surprise_rms"]["played"]
+    assert f"are {ratio:.0f} times as large" in PAGE
+
+
 @pytest.mark.parametrize("row", table("rate of the last phase"), ids=lambda row: row[0])
 def test_a_last_phase(row):
     name, one, three = row

@@ -630,26 +630,29 @@ def _kind(network, stages, starts):
 
 @style()
 @says_what
-def search_errors(rows, ax=None):
-    """Draw how far values are wrong on boards of some kinds, by the actions learned; return ax.
+def search_errors(rows, axes=None):
+    """Draw how far values are wrong on boards of some kinds, by the actions learned; return an ax.
 
     Args:
-        rows: DataFrame with network, actions, kind, rms and half_rms, as
+        rows: DataFrame with network, actions, kind, error, surprise_rms and half_… of both, as
             `search_errors.recorded_errors` has it.
+        axes: two, of the mean error and of the TD error; by default of a new figure.
     """
-    ax = _axes(ax)
-    kinds = list(dict.fromkeys(rows["kind"]))
-    for n, (network, own) in enumerate(rows.groupby("network", sort=False)):
-        for k, kind in enumerate(kinds):
-            points = own[own["kind"] == kind].sort_values("actions")
-            place = points["actions"] * 1.06 ** (len(kinds) * n + k)  # beside each other
+    axes = subplots(2, height=5.4)[1] if axes is None else axes
+    kinds, networks = (list(dict.fromkeys(rows[name])) for name in ("kind", "network"))
+    for ax, column in zip(axes, ("error", "surprise_rms"), strict=True):
+        for (network, kind), own in rows.groupby(["network", "kind"], sort=False):
+            n, k, own = networks.index(network), kinds.index(kind), own.sort_values("actions")
+            place = own["actions"] * 1.06 ** (len(kinds) * n + k)  # beside each other
             look = {"fmt": f"{MARKS[k % len(MARKS)]}-", "color": COLOURS[n % len(COLOURS)]}
-            look |= {"capsize": 3, "label": f"{network}: {kind}"}
-            ax.errorbar(place, points["rms"], points["half_rms"], **look)
-    ax.set(xscale="log", ylim=(0, None), ylabel="error of the value (points, rms)")
-    ax.yaxis.set_major_formatter(_SHORT)
-    ax.set_xlabel(LABELS["actions"])
-    return _legend_above(ax)
+            half, label = own[f"half_{column}"], f"{network}: {kind}"
+            ax.errorbar(place, own[column], half, capsize=3, label=label, **look)
+        ax.set(xscale="log", xlim=(rows["actions"].min() / 8, rows["actions"].max() * 8))
+        ax.yaxis.set_major_formatter(_SHORT)
+    axes[0].set(ylim=(0, None), ylabel="value − truth (points)")
+    axes[1].set(yscale="log", ylabel="TD error, rms (points)")
+    axes[1].set_xlabel(LABELS["actions"])
+    return _legend_above(axes[0])
 
 
 @style()
