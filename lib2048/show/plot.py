@@ -647,7 +647,8 @@ def search_errors(rows, axes=None):
             look = {"fmt": f"{MARKS[k % len(MARKS)]}-", "color": COLOURS[n % len(COLOURS)]}
             half, label = own[f"half_{column}"], f"{network}: {kind}"
             ax.errorbar(place, own[column], half, capsize=3, label=label, **look)
-        ax.set(xscale="log", xlim=(rows["actions"].min() / 8, rows["actions"].max() * 8))
+        ax.set(xscale="log", xlim=(rows["actions"].min() / 4, rows["actions"].max() * 4))
+        ax.xaxis.set_minor_locator(NullLocator())
         ax.yaxis.set_major_formatter(_SHORT)
     axes[0].set(ylim=(0, None), ylabel="value − truth (points)")
     axes[1].set(yscale="log", ylabel="TD error, rms (points)")
