@@ -1,7 +1,7 @@
 """Collect what tools/record_policy.py recorded: python tools/collect_policy.py FOLDER
 
 Writes data/curves/policy_batches.csv, policy_tests.csv and policy_searches.csv from whatever FOLDER
-holds so far.
+holds so far.  Rows of runs that it does not hold stay as they are.
 """
 
 import json
@@ -75,8 +75,13 @@ def searches(path):
 
 
 def store(name, rows):
-    rows = pd.DataFrame(rows).round(4)
-    rows.to_csv(CURVES / f"policy_{name}.csv", index=False, lineterminator="\n")
+    path, rows = CURVES / f"policy_{name}.csv", pd.DataFrame(rows).round(4)
+    if rows.empty:
+        return
+    old, new = pd.read_csv(path), set(zip(rows["run"], rows["seed"]))
+    kept = [run not in new for run in zip(old["run"], old["seed"])]
+    rows = pd.concat([old[kept], rows]).sort_values(["run", "seed"], kind="stable")
+    rows.to_csv(path, index=False, lineterminator="\n")
 
 
 def main(folder):
