@@ -3,7 +3,7 @@
 data/figures.toml names them and says which recorded run stands beside which row.  The papers'
 numbers are those of data/published, ours those of data/curves.  `index` lists them, `rows` puts
 paper and course side by side, `orders` asks whether the order of a table's rows is the same here,
-`draw` and `compute` draw, and `run` makes a row again, at a small budget, now.
+`draw` draws, and `run` makes a row again, at a small budget, now.
 """
 
 import dataclasses
@@ -124,30 +124,6 @@ def draw(name, ax=None):
     return plot.beside(table, ax=ax)
 
 
-def compute(by="actions", ax=None):
-    """Draw score against compute, at 1-ply: our runs as they learned, the papers' as points.
-
-    Args:
-        by: 'actions' (of training) or 'hours' (of our training; the papers used other machines, so
-            their points are left out).
-
-    Returns:
-        The axes.
-
-    Raises:
-        ValueError: for another word.
-    """
-    if by not in ("actions", "hours"):
-        raise ValueError(f"by is 'actions' or 'hours', not {by!r}")
-    tests = recorded_tests(*_recorded()).query("plies == 1 and actions > 0")
-    curves = tests.groupby(["list", "run", "actions"], as_index=False)["mean"].mean()
-    points = rows().query("plies == 1 and unit == 'actions' and ours == ours")
-    if by == "hours":
-        curves["hours"] = curves["actions"] * curves["list"].map(_hours_an_action())
-        curves, points = curves.dropna(subset=["hours"]), points.iloc[:0]
-    return plot.compute(curves, points, by, ax=ax)
-
-
 def run(name, row=None, minutes=1.0):
     """Make a row of a table again, now, with as much training as fits into some minutes.
 
@@ -203,17 +179,6 @@ def _own():
 @functools.cache
 def _collect(name):
     return read_collect(data(f"runs/{name}.toml"))
-
-
-def _recorded():
-    """Return the lists with runs of n-tuple networks that a table or figure names."""
-    named = dict.fromkeys(
-        place
-        for name, about in _figures().items()
-        for place in about.get("lists", ())
-        if _figures()[_like(name)].get("unit", "actions") == "actions"
-    )
-    return [place for place in named if "evaluations" in _collect(place).files]
 
 
 # ---------------------------------------------------------------- rows
@@ -331,16 +296,3 @@ def _settings(place, own):
     jobs = read_list(data(f"runs/{place}.toml"))
     settings = next(job.settings for job in jobs if job.name == own)
     return dataclasses.replace(settings, actions=None, games=None, eval_every=None)
-
-
-@functools.cache
-def _hours_an_action():
-    """Return {list: hours that an action of its training took}, where seconds were written down."""
-    found = {}
-    for place in _recorded():
-        files = _collect(place).files
-        name = files.get("runs", files.get("history"))
-        table = read_table(f"curves/{name}") if name else pd.DataFrame()
-        if "seconds" in table:
-            found[place] = table["seconds"].max() / table["actions"].max() / 3600
-    return found
