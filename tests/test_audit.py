@@ -28,7 +28,7 @@ def test_without_td_autostep_is_ahead_of_small_rates_of_tc():
     assert len(rules) and rules["worse"].str.startswith("Autostep").all()
     assert set(rules["better"]) <= {"TC(0.5), beta = 0.1", "TC(0.5), beta = 0.5"}
     asked = papers.rows("jaskowski-table1").query("plies == 1").set_index("row")
-    asked = asked.loc[[*rules["better"], *rules["worse"]]]
+    asked = asked.loc[list({*rules["better"], *rules["worse"]})]
     assert set(asked["seeds"]) == {3} and set(asked["our budget"]) == {9e7}
     whole = asked["paper"]
     assert all(whole[better] > whole[worse] for better, worse in zip(rules["better"], rules["worse"]))

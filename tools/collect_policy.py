@@ -78,9 +78,10 @@ def store(name, rows):
     path, rows = CURVES / f"policy_{name}.csv", pd.DataFrame(rows).round(4)
     if rows.empty:
         return
-    old, new = pd.read_csv(path), set(zip(rows["run"], rows["seed"]))
+    old = pd.read_csv(path, dtype=str, keep_default_na=False)  # its texts, as they stand there
+    new = set(zip(rows["run"], rows["seed"].astype(str)))
     kept = [run not in new for run in zip(old["run"], old["seed"])]
-    rows = pd.concat([old[kept], rows]).sort_values(["run", "seed"], kind="stable")
+    rows = pd.concat([old[kept], rows])
     rows.to_csv(path, index=False, lineterminator="\n")
 
 

@@ -253,12 +253,14 @@ def _ours(place, own, plies):
     if not place:
         return (), math.nan
     tests = _tests(place).query("run == @own and plies == @plies").sort_values("end")
-    tests = tests.drop_duplicates(["seed", "actions"], keep="last")
-    seeds = tests.groupby("actions")["mean"].count().reset_index()
-    if seeds.empty:
+    tests = tests.drop_duplicates(["seed", "actions"], keep="last").sort_values("actions")
+    tests = tests.assign(nth=tests.groupby("seed").cumcount())  # games end at other actions
+    if tests.empty:
         return (), math.nan
-    budget = seeds.sort_values(["mean", "actions"])["actions"].iloc[-1]  # seeds first, then budget
-    return tests.loc[tests["actions"] == budget, "mean"].to_numpy(), budget
+    seeds = tests.groupby("nth")["seed"].count().reset_index()
+    nth = seeds.sort_values(["seed", "nth"])["nth"].iloc[-1]  # seeds first, then budget
+    found = tests[tests["nth"] == nth].sort_values("seed")
+    return found["mean"].to_numpy(), found["actions"].mean()
 
 
 def _compared(name, plies, instead):

@@ -598,7 +598,7 @@ def differences(groups, xlabel="difference (%)", ax=None):
         ax.errorbar(shown["percent"], places, xerr=shown["half"], label=label, **look)
         hollow = {percent: place for percent, half, place in
                   zip(shown["percent"], shown["half"], places) if abs(percent) <= half}  # fmt: skip
-        ax.plot(list(hollow), list(hollow.values()), mark, color=colour, mfc="white")
+        ax.plot(list(hollow), list(hollow.values()), mark, color=colour, mfc="white", zorder=3)
     ax.set_xlabel(xlabel)
     _name_rows(ax, names)
     return _legend_above(ax)
