@@ -31,7 +31,9 @@ def test_without_td_autostep_is_ahead_of_small_rates_of_tc():
     asked = asked.loc[list({*rules["better"], *rules["worse"]})]
     assert set(asked["seeds"]) == {3} and set(asked["our budget"]) == {9e7}
     whole = asked["paper"]
-    assert all(whole[better] > whole[worse] for better, worse in zip(rules["better"], rules["worse"]))
+    assert all(
+        whole[better] > whole[worse] for better, worse in zip(rules["better"], rules["worse"])
+    )
 
 
 def test_the_single_stage_wins_all_reversed_pairs_of_stages():
