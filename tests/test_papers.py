@@ -73,19 +73,40 @@ def test_orders_counts_pairs_of_what_has_seeds():
     assert "jaskowski-figure4" not in set(papers.orders()["figure"])  # it is Table I once more
 
 
+def test_one_run_stands_beside_one_row():
+    rows = pd.concat(ROWS[name] for name in FIGURES if "like" not in FIGURES[name])
+    rows = rows[(rows["run"] != "") & (rows["list"] != "shipped")]
+    assert not rows.duplicated(["figure", "list", "run", "plies"]).any()
+    (long,) = ROWS["matsuzaki-table10"].query("ours == ours")["row"]
+    assert long == "after 24 h"
+
+
+def test_the_search_table_stands_beside_the_stages():
+    rows = ROWS["jaskowski-table5"].query("ours == ours")
+    assert set(rows["run"]) == {"shipped in stages"} and set(rows["our budget"]) == {1e10}
+
+
+def test_another_reading_of_a_rate_changes_only_its_own_pairs():
+    ours = papers.pairs("jaskowski-table1")
+    runs = {f"td_{a}_shared_twice": f"td_{a}" for a in ("0.01", "0.1", "0.5", "1.0")}
+    printed = papers.pairs("jaskowski-table1", instead=runs)
+    of_td = (ours["better"] + ours["worse"]).str.contains("TD")
+    assert printed[~of_td].equals(ours[~of_td]) and len(ours[~of_td]) == 36
+    assert (printed["difference"] != ours["difference"])[of_td].all()
+
+
+def test_a_pair_is_clear_where_the_papers_own_intervals_decide_it():
+    pairs = papers.pairs("jaskowski-table3").set_index(["plies", "better", "worse"])
+    assert pairs.loc[(3, "2^4 stages, WP", "1 stage"), "clear"]
+    assert not papers.pairs("matsuzaki-table3")["clear"].any()  # prints no interval
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_what_can_be_read_is_drawn(name):
     ax = papers.draw(name)
     plt.close(ax.figure)
     assert len(ax.get_yticklabels()) == ROWS[name]["row"].nunique()
     assert "paper" in " ".join(text.get_text() for text in ax.get_legend().get_texts())
-
-
-@pytest.mark.parametrize("by", ["actions", "hours"])
-def test_score_against_compute(by):
-    ax = papers.compute(by)
-    plt.close(ax.figure)
-    assert ax.get_xscale() == "log" and len(ax.lines) > 10
 
 
 @pytest.mark.parametrize(
@@ -124,6 +145,6 @@ def test_what_is_wrong_is_said_in_one_line(one_line_error, words, said):
     assert not Path("x.png").exists()
 
 
-def test_the_page_is_current():
+def test_the_pages_are_current():
     done = subprocess.run([sys.executable, "tools/figures.py", "--check"], cwd=ROOT)
     assert done.returncode == 0

@@ -1,7 +1,7 @@
 """Collect what tools/record_policy.py recorded: python tools/collect_policy.py FOLDER
 
 Writes data/curves/policy_batches.csv, policy_tests.csv and policy_searches.csv from whatever FOLDER
-holds so far.
+holds so far.  Rows of runs that it does not hold stay as they are.
 """
 
 import json
@@ -75,8 +75,14 @@ def searches(path):
 
 
 def store(name, rows):
-    rows = pd.DataFrame(rows).round(4)
-    rows.to_csv(CURVES / f"policy_{name}.csv", index=False, lineterminator="\n")
+    path, rows = CURVES / f"policy_{name}.csv", pd.DataFrame(rows).round(4)
+    if rows.empty:
+        return
+    old = pd.read_csv(path, dtype=str, keep_default_na=False)  # its texts, as they stand there
+    new = set(zip(rows["run"], rows["seed"].astype(str)))
+    kept = [run not in new for run in zip(old["run"], old["seed"])]
+    rows = pd.concat([old[kept], rows])
+    rows.to_csv(path, index=False, lineterminator="\n")
 
 
 def main(folder):

@@ -1,15 +1,21 @@
-"""Write docs/figures.md, the index of the papers' tables and figures, from data/figures.toml.
+"""Write docs/figures.md, the index of the papers' tables and figures, and the first table of
+docs/results.md, what of them is reproduced, from data/.
 
-python tools/figures.py            write it
-python tools/figures.py --check    say whether it is as it would be written
+python tools/figures.py            write them
+python tools/figures.py --check    say whether they are as they would be written
 """
 
+import re
 import sys
 from pathlib import Path
 
 from lib2048.course import papers
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "figures.md"
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+NEAR = 0.8  # of the paper's budget is as good as all of it
+TABLE = re.compile(r"(?<=<!-- by tools/figures\.py -->\n).*?(?=\n\n)", re.DOTALL)
+COLUMNS = ("a paper's table", "what it shows", "ours", "its budget", "our budget", "seeds",
+           "at its budget", "its order")  # fmt: skip
 HEAD = """# The papers' tables and figures
 
 Every table and figure of the sources, the lesson that it belongs to, the lists of `data/runs` that
@@ -30,8 +36,8 @@ page.
 """
 
 
-def page():
-    """Return the page's text."""
+def index_page():
+    """Return the text of the index."""
     lines = [_line(name, row) for name, row in papers.index().iterrows()]
     return HEAD + "\n".join(lines) + "\n"
 
@@ -40,17 +46,67 @@ def _line(name, row):
     hours = f"{row['core-hours']:g}" if row["core-hours"] else ""
     ours = f"{row['ours']} of {row['results']}" if row["results"] else ""
     cells = (f"`{name}`", row["title"], row["lesson"], row["lists"], hours, ours, row["why"])
+    return _cells(cells)
+
+
+def results_page():
+    """Return the text of the page of results, its first table made anew."""
+    return TABLE.sub(lambda _: reproduced(), (DOCS / "results.md").read_text(encoding="utf-8"), 1)
+
+
+def reproduced():
+    """Return a table: of each of the papers' tables, what stands beside it and how it compares."""
+    index, orders = papers.index(), papers.orders().groupby("figure")[["decided", "same"]].sum()
+    lines = [
+        _compared(name, index.loc[name], found, orders)
+        for name, found in papers.rows().groupby("figure", sort=False)
+        if found["ours"].notna().any()
+    ]
+    return "\n".join([_cells(COLUMNS), "|---" * len(COLUMNS) + "|", *lines])
+
+
+def _compared(name, about, rows, orders):
+    ours = rows[rows["ours"].notna()]
+    equal = ours[ours["our budget"] >= NEAR * ours["paper's budget"]]
+    off = (equal["ours"] / equal["paper"] - 1).abs().max()
+    decided, same = orders.loc[name] if name in orders.index else (0, 0)
+    budgets = [_span(ours[whose], _power) for whose in ("paper's budget", "our budget")]
+    near = f"{len(equal)} ({100 * off:.0f} %)" if len(equal) else "–"
+    order = f"{same} of {decided}" if decided else "–"
+    head = f"`{name}`", about["title"], f"{len(ours)} of {len(rows)}"
+    return _cells((*head, *budgets, _span(ours["seeds"], str), near, order))
+
+
+def _cells(cells):
     return f"| {' | '.join(map(str, cells))} |"
 
 
+def _span(numbers, said):
+    """Return what numbers span, such as 9·10^7 to 10^10."""
+    return " to ".join(dict.fromkeys((said(numbers.min()), said(numbers.max()))))
+
+
+def _power(number):
+    """Return how a budget is written, such as 4·10^10."""
+    digits, power = f"{number:.1e}".split("e")
+    digits = digits.removesuffix(".0")
+    return f"{'' if digits == '1' else f'{digits}·'}10^{int(power)}"
+
+
+PAGES = {"figures.md": index_page, "results.md": results_page}
+
+
 def main(arguments):
-    """Write the page, or check it; return the exit status."""
-    if arguments != ["--check"]:
-        PAGE.write_text(page(), encoding="utf-8")
-        return 0
-    same = PAGE.read_text(encoding="utf-8") == page()
-    print("docs/figures.md is current" if same else "docs/figures.md: run python tools/figures.py")
-    return 0 if same else 1
+    """Write the pages, or check them; return the exit status."""
+    wrong = []
+    for name, page in PAGES.items():
+        if arguments != ["--check"]:
+            (DOCS / name).write_text(page(), encoding="utf-8")
+        elif (DOCS / name).read_text(encoding="utf-8") != page():
+            wrong.append(f"docs/{name}: run python tools/figures.py")
+    if arguments == ["--check"]:
+        print("\n".join(wrong) or "docs/figures.md and docs/results.md are current")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

@@ -39,15 +39,17 @@ from lib2048.play.evaluation import TEST_SEED, reached
 TILES = (256, 512, 1024, 2048)
 GREEDY = {"epsilon": 0.1}
 SLOWER = {"learning_rate": 0.001}
-BEYOND = {"batch": "games32", "returns": "critic", "discount": 0.99, "lam": 0.8, "entropy": 0.05,
-          "optimiser": "adam", "learning_rate": 0.001, "steps": 4}  # fmt: skip
+TO_GO = SLOWER | {"returns": "to-go", "discount": 0.99}
+CRITIC = TO_GO | {"returns": "critic", "lam": 0.8}
+BEYOND = CRITIC | {"entropy": 0.05, "batch": "games32", "optimiser": "adam", "steps": 4}
 RUNS = {  # name: (settings, batches, seeds)
     "source": ({}, 700, (1, 2, 3)),
     "source-greedy": (GREEDY, 600, (1, 2, 3)),
     "slower": (SLOWER, 700, (1, 2, 3)),
     "slower-greedy": (GREEDY | SLOWER, 600, (1, 2, 3)),
     "entropy": (SLOWER | {"entropy": 0.05}, 700, (1, 2, 3)),
-    "to-go": (SLOWER | {"returns": "to-go", "discount": 0.99}, 700, (1, 2, 3)),
+    "to-go": (TO_GO, 700, (1, 2, 3)),
+    "critic-entropy": (CRITIC | {"entropy": 0.05}, 300, (1,)),
     "beyond": (BEYOND | {"half_life": 400.0}, 800, (1, 2, 3)),
     "warm-beyond": (BEYOND | {"half_life": 100.0}, 200, (1,)),
 }

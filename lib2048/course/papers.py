@@ -3,8 +3,8 @@
 data/figures.toml names them and says which recorded run stands beside which row.  The papers'
 numbers are those of data/published, ours those of data/curves.  `index` lists them, `rows` puts
 paper and course side by side, `orders` asks whether the order of a table's rows is the same here,
-`draw` and `compute` draw, and `run` makes a row again, at a small budget, now.  Of some, `OWN`, the
-course has numbers that no paper prints.
+`draw` draws, and `run` makes a row again, at a small budget, now.  Of some, `OWN`, the course has
+numbers that no paper prints.
 """
 
 import dataclasses
@@ -82,30 +82,39 @@ def rows(name=None):
     return pd.DataFrame([row for one in names for row in _rows(one)], columns=COLUMNS)
 
 
-def pairs(name=None):
+def pairs(name=None, instead=None):
     """Return every two rows of a table, and whether the paper's better one is better here, too.
 
     Only rows that stand beside runs of at least two seeds are asked.
 
+    Args:
+        name: one table or figure; None for all of them.
+        instead: {run: another run of its list, which is asked in its place}.
+
     Returns:
         DataFrame: a row a pair and depth: figure, plies, better, worse (rows, by the paper),
         difference (ours, points), half (of its 95 % interval), verdict (of `compare`; 'more' is the
-        paper's order).
+        paper's order), clear (whether the paper's own two intervals decide it; where it prints
+        none, False).
     """
     asked = [
         (one, plies) for one in ([_like(_known(name))] if name else _own()) for plies in (1, 3)
     ]
-    columns = ["figure", "plies", "better", "worse", "difference", "half", "verdict"]
-    return pd.DataFrame([pair for one in asked for pair in _compared(*one)], columns=columns)
+    columns = ["figure", "plies", "better", "worse", "difference", "half", "verdict", "clear"]
+    found = [pair for one in asked for pair in _compared(*one, instead or {})]
+    return pd.DataFrame(found, columns=columns)
 
 
-def orders(name=None):
+def orders(name=None, instead=None):
     """Count the pairs of a table: all, those decided here, and those of them in the paper's order.
+
+    Args:
+        name, instead: see `pairs`.
 
     Returns:
         DataFrame: a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
     """
-    told = pairs(name)
+    told = pairs(name, instead)
     told = told.assign(
         pairs=1, decided=told["verdict"] != "not decided", same=told["verdict"] == "more"
     )
@@ -126,30 +135,6 @@ def draw(name, ax=None):
     if table.empty:
         raise ValueError(f"{name}: there is nothing to draw ({_figures()[name]['why']})")
     return plot.beside(table, ax=ax)
-
-
-def compute(by="actions", ax=None):
-    """Draw score against compute, at 1-ply: our runs as they learned, the papers' as points.
-
-    Args:
-        by: 'actions' (of training) or 'hours' (of our training; the papers used other machines, so
-            their points are left out).
-
-    Returns:
-        The axes.
-
-    Raises:
-        ValueError: for another word.
-    """
-    if by not in ("actions", "hours"):
-        raise ValueError(f"by is 'actions' or 'hours', not {by!r}")
-    tests = recorded_tests(*_recorded()).query("plies == 1 and actions > 0")
-    curves = tests.groupby(["list", "run", "actions"], as_index=False)["mean"].mean()
-    points = rows().query("plies == 1 and unit == 'actions' and ours == ours")
-    if by == "hours":
-        curves["hours"] = curves["actions"] * curves["list"].map(_hours_an_action())
-        curves, points = curves.dropna(subset=["hours"]), points.iloc[:0]
-    return plot.compute(curves, points, by, ax=ax)
 
 
 def run(name, row=None, minutes=1.0):
@@ -209,17 +194,6 @@ def _collect(name):
     return read_collect(data(f"runs/{name}.toml"))
 
 
-def _recorded():
-    """Return the lists with runs of n-tuple networks that a table or figure names."""
-    named = dict.fromkeys(
-        place
-        for name, about in _figures().items()
-        for place in about.get("lists", ())
-        if _figures()[_like(name)].get("unit", "actions") == "actions"
-    )
-    return [place for place in named if "evaluations" in _collect(place).files]
-
-
 # ---------------------------------------------------------------- rows
 
 
@@ -236,13 +210,16 @@ def _pair_by_row(about, table):
     """Return {number of a row of the paper's table: the pair that stands beside it}.
 
     A pair is a dict that says which run (list, run) stands beside which row; one with `line`, too,
-    means that line of the file that the list fills, a single player.
+    means that line of the file that the list fills, a single player.  A run is one result: it
+    stands beside the first row that names it.
     """
-    points, found = read_table("curves/paper_points"), {}
+    points, found, named = read_table("curves/paper_points"), {}, {}
     points = points[points["table"] == about["table"]]
     for pair in [*about.get("ours", ()), *points.to_dict("records")]:
-        for n in table.query(pair["row"]).index:
-            found.setdefault(n, pair)
+        who = pair["list"], pair["run"], pair.get("line")
+        if named.setdefault(who, pair["row"]) == pair["row"]:
+            for n in table.query(pair["row"]).index:
+                found.setdefault(n, pair)
     return found
 
 
@@ -253,7 +230,7 @@ def _row(name, about, row, pair):
     plies = row.get("depth_ply", 1)
     mean, half, seeds, budget = _beside(pair, plies)
     why = "" if seeds else about.get("why", "no games at this depth were recorded")
-    told = pair.get("budget", about.get("budget", math.nan))
+    told = pair.get("budget", pair.get("actions", about.get("budget", math.nan)))
     return (name, about["label"].format(**row), plies, row["score_mean"],
             row.get("score_ci95", math.nan), told, about.get("unit", "actions"), pair["list"],
             pair["run"], mean, half, seeds, budget, why)  # fmt: skip
@@ -275,7 +252,7 @@ def _player(pair):
     line = table[table["player"] == pair["run"]].query(pair["line"])
     if line.empty:
         return math.nan, math.nan, 0, math.nan
-    return line["mean"].iloc[0], line["ci95"].iloc[0], 1, math.nan
+    return line["mean"].iloc[0], line["ci95"].iloc[0], 1, pair["trained"]
 
 
 @functools.cache
@@ -289,22 +266,26 @@ def _ours(place, own, plies):
     if not place:
         return (), math.nan
     tests = _tests(place).query("run == @own and plies == @plies").sort_values("end")
-    tests = tests.drop_duplicates(["seed", "actions"], keep="last")
-    seeds = tests.groupby("actions")["mean"].count().reset_index()
-    if seeds.empty:
+    tests = tests.drop_duplicates(["seed", "actions"], keep="last").sort_values("actions")
+    tests = tests.assign(nth=tests.groupby("seed").cumcount())  # games end at other actions
+    if tests.empty:
         return (), math.nan
-    budget = seeds.sort_values(["mean", "actions"])["actions"].iloc[-1]  # seeds first, then budget
-    return tests.loc[tests["actions"] == budget, "mean"].to_numpy(), budget
+    seeds = tests.groupby("nth")["seed"].count().reset_index()
+    nth = seeds.sort_values(["seed", "nth"])["nth"].iloc[-1]  # seeds first, then budget
+    found = tests[tests["nth"] == nth].sort_values("seed")
+    return found["mean"].to_numpy(), found["actions"].mean()
 
 
-def _compared(name, plies):
+def _compared(name, plies, instead):
     """Yield the pairs of a table's rows at some plies, as `pairs` has them."""
     table = rows(name).query("plies == @plies and seeds > 1").drop_duplicates(["list", "run"])
     for two in itertools.combinations(table.to_dict("records"), 2):
-        worse, better = sorted(two, key=lambda row: row["paper"])
-        means = [_ours(row["list"], row["run"], plies)[0] for row in (better, worse)]
-        told = compare(*means)
-        yield name, plies, better["row"], worse["row"], told.difference, told.half, told.verdict
+        worse, better = two = sorted(two, key=lambda row: row["paper"])
+        runs = [(row["list"], instead.get(row["run"], row["run"])) for row in (better, worse)]
+        told = compare(*[_ours(*run, plies)[0] for run in runs])
+        clear = better["paper"] - worse["paper"] > math.hypot(*[row["paper ±"] for row in two])
+        found = told.difference, told.half, told.verdict
+        yield name, plies, better["row"], worse["row"], *found, clear
 
 
 # ---------------------------------------------------------------- runs
@@ -312,7 +293,9 @@ def _compared(name, plies):
 
 def _asked(name, row):
     table = rows(name)
-    beside = table[(table["run"] != "") & (table["list"] != "depth")]
+    trained = [run != "" and "rows" not in _collect(place).files
+               for place, run in zip(table["list"], table["run"])]  # fmt: skip
+    beside = table[trained]
     if beside.empty:
         raise ValueError(f"{name} has no run that could be made again: {_figures()[name]['why']}")
     if row is not None and row not in set(table["row"]):
@@ -328,16 +311,3 @@ def _settings(place, own):
     jobs = read_list(data(f"runs/{place}.toml"))
     settings = next(job.settings for job in jobs if job.name == own)
     return dataclasses.replace(settings, actions=None, games=None, eval_every=None)
-
-
-@functools.cache
-def _hours_an_action():
-    """Return {list: hours that an action of its training took}, where seconds were written down."""
-    found = {}
-    for place in _recorded():
-        files = _collect(place).files
-        name = files.get("runs", files.get("history"))
-        table = read_table(f"curves/{name}") if name else pd.DataFrame()
-        if "seconds" in table:
-            found[place] = table["seconds"].max() / table["actions"].max() / 3600
-    return found

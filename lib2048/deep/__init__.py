@@ -12,9 +12,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 _HOMES = {
     "ADP": "adp", "MCTS": "mcts", "MCTSPlayer": "mcts", "PolicyNetwork": "policy",
-    "ValueNetwork": "network", "distance_to_certainty": "policy", "load": "files",
-    "make": "architectures", "new_policy_network": "policy", "record_games": "moves",
-    "save": "files", "uniform": "mcts", "warm_start": "warm",
+    "ValueNetwork": "network", "advantages": "critic", "distance_to_certainty": "policy",
+    "load": "files", "make": "architectures", "new_policy_network": "policy",
+    "record_games": "moves", "save": "files", "uniform": "mcts", "warm_start": "warm",
 }  # fmt: skip
 __all__ = [*_HOMES]  # noqa: PLE0604
 

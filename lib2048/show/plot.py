@@ -568,26 +568,6 @@ def beside(rows, ax=None):
 
 @style()
 @says_what
-def compute(curves, points, by="actions", ax=None):
-    """Draw scores by compute: a line a run, a hollow point a paper's result; return ax.
-
-    curves: DataFrame with list, run, mean and the column `by`; points: with row, paper, paper's
-    budget (may be empty).  The x-axis is logarithmic.
-    """
-    ax = _axes(ax, 5)
-    for n, (_, frame) in enumerate(curves.sort_values(by).groupby(["list", "run"])):
-        look = {"color": COLOURS[0], "linewidth": 1.2, "alpha": 0.7}
-        ax.plot(frame[by], frame["mean"], label=None if n else "our runs", **look)
-    if len(points):
-        hollow = {"mfc": "white", "color": GREY, "label": "the papers' results"}
-        ax.plot(points["paper's budget"], points["paper"], "D", **hollow)
-    ax.set(xscale="log", xlabel=LABELS.get(by, f"training time ({by})"))
-    _format_axis(ax.yaxis, "mean")
-    return _legend_above(ax)
-
-
-@style()
-@says_what
 def wall(best, chains, axes=None):
     """Draw best scores by the actions of training, at 1-ply and at 3-ply; return the last ax.
 
@@ -661,6 +641,8 @@ def search_errors(rows, axes=None):
 def differences(groups, xlabel="difference (%)", ax=None):
     """Draw how far rows are above a reference, with 95 % intervals, a mark a group; return ax.
 
+    A mark is hollow where its interval holds 0.
+
     A frame without rows is left out, with its label; the first of the others says which rows there
     are.
 
@@ -681,8 +663,12 @@ def differences(groups, xlabel="difference (%)", ax=None):
         _check_frame(frame, label, "percent", "half")
         shown, beside = frame[frame.index.isin(names)], 0.26 * (n - (len(groups) - 1) / 2)
         places = [names.index(name) + beside for name in shown.index]
-        look = {"fmt": MARKS[n % 4], "color": (COLOURS[-1], *COLOURS)[n % 4], "capsize": 3}
+        mark, colour = MARKS[n % 4], (COLOURS[-1], *COLOURS)[n % 4]
+        look = {"fmt": mark, "color": colour, "capsize": 0, "elinewidth": 1.2}
         ax.errorbar(shown["percent"], places, xerr=shown["half"], label=label, **look)
+        hollow = {percent: place for percent, half, place in
+                  zip(shown["percent"], shown["half"], places) if abs(percent) <= half}  # fmt: skip
+        ax.plot(list(hollow), list(hollow.values()), mark, color=colour, mfc="white", zorder=3)
     ax.set_xlabel(xlabel)
     _name_rows(ax, names)
     return _legend_above(ax)

@@ -1,0 +1,61 @@
+"""Seeds of test games that nobody knows before the player is fixed."""
+
+import csv
+import hashlib
+import io
+import secrets
+from datetime import date
+from pathlib import Path
+
+from lib2048.machine.files import open_file, plain_place, read_csv, write_text
+
+BITS = 32  # of a seed
+
+
+def _seed(text):
+    """Return a seed that a register holds, None where it is still to be drawn."""
+    return int(text) if text else None
+
+
+COLUMNS = {"day": date.fromisoformat, "player": str, "sha256": str, "seed": _seed}
+
+
+def hidden_seed(player, register="hidden_seeds.csv"):
+    """Return the seed of a player's test games, drawn once the hash of its file is recorded.
+
+    The register gets a row for each player: the day, the file's name, its SHA-256 (as `sha256sum`
+    says it) and the seed.  The hash is on the disk before the operating system draws the seed, so
+    no player can have been chosen by its luck.  The same file keeps its seed.  A file that was
+    changed is another player, and its row shows that there was one more.
+
+    Args:
+        player: the path of its file, weights or Python.
+        register: the path of a CSV file, which is made where there is none.
+
+    Returns:
+        int: from 0 to 2³² − 1.
+
+    Raises:
+        ValueError: in one line, for a file that cannot be read and a register that is none.
+    """
+    with open_file(player) as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    rows = read_csv(register, COLUMNS) if plain_place(register).exists() else []
+    row = next((row for row in rows if row["sha256"] == digest), None)
+    if row is None:
+        row = {"day": f"{date.today()}", "player": Path(player).name, "sha256": digest, "seed": ""}
+        rows.append(row)
+        _write(register, rows)
+    if _seed(row["seed"]) is None:
+        row["seed"] = str(secrets.randbits(BITS))
+        _write(register, rows)
+    return int(row["seed"])
+
+
+def _write(register, rows):
+    """Write the register, whole or not at all."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    write_text(register, text.getvalue())
