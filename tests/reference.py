@@ -392,7 +392,7 @@ class Learner:
                 self.move(lane.steps[t], self.sum_from(lane.errors[t:]), self.rate)
 
     def learn_true_online(self, lane, error, oldest):
-        """True online TD(λ) of the newest step, with a trace of it and of those from `oldest` on."""
+        """True online TD(λ), whose trace is of the newest step and of those from `oldest` on."""
         newest = len(lane.errors) - 1
         board, head, _, seen = lane.steps[newest]
         moved = self.network.value(board, head, own=True) - seen

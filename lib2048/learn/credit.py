@@ -95,12 +95,12 @@ def _learn_at_once(functions, weights, memory, rule, g, slot, known, error, work
 
 @part
 def _learn_true_online(functions, weights, memory, rule, g, slot, known, error, work):
-    """Learn the newest error in the last h + 1 entries by true online TD(λ), without older ones.
+    """Learn the newest error in the last h + 1 entries by true online TD(λ).
 
-    (van Seijen & Sutton 2014; Sutton & Barto 2018, section 12.5.)  The trace z of all weights, times
-    α, is Σ share · x over these entries, where x counts how often a board meets each weight.  The
-    newest one's share is α (1 − z · x), and z takes the error with V as it was before the last
-    update.  Where boards share no weight this is online TD(λ).
+    (van Seijen & Sutton 2014; Sutton & Barto 2018, section 12.5.)  The trace of all weights, with
+    the rate in it, is z = Σ share · x over these entries, where x counts how often a board meets
+    each weight.  The newest one's share is rate · (1 − z · x), and z takes the error with V as it
+    was before the last update.  Where boards share no weight this is online TD(λ).
     """
     past, newest, n = work.past, _place(functions, rule, g, slot), functions.lookups
     moved = functions.value(weights, work.entries, newest, n) - past[g, slot].value
