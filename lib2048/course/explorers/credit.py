@@ -34,15 +34,15 @@ class CreditWidget(BrowserWidget):
 
     def __init__(self, boards, heard):
         self._boards = [draw.board(board, size=SIDE) for board in boards]
-        self._heard = {name: [[*map(float, row)] for row in rows] for name, rows in heard.items()}
-        self._games = min(map(len, self._heard.values()), default=0)
-        rows = [row for rows in self._heard.values() for row in rows]
-        if not rows or len(rows) != self._games * len(self._heard):
+        self._shares = {name: [[*map(float, row)] for row in rows] for name, rows in heard.items()}
+        self._games = min(map(len, self._shares.values()), default=0)
+        rows = [row for rows in self._shares.values() for row in rows]
+        if not rows or len(rows) != self._games * len(self._shares):
             raise ValueError("heard needs as many games of each way to learn, one or more")
         if any(len(row) != len(self._boards) for row in rows):
             raise ValueError(f"a row of heard needs a share of each of {len(self._boards)} boards")
         pictures = [{"svg": picture.svg, "text": picture.text} for picture in self._boards]
-        super().__init__(story={"boards": pictures, "heard": self._heard, "games": self._games})
+        super().__init__(story={"boards": pictures, "heard": self._shares, "games": self._games})
 
     @validate("game")
     def _one_of_them(self, proposal):
@@ -53,7 +53,7 @@ class CreditWidget(BrowserWidget):
         shown = sorted({*range(1, min(STILL, self._games + 1)), self._games})
         high, wide = SIDE + GAP, CELL * len(shown)
         left, body = SIDE + 16, [_text(SIDE / 2, NAMES - 4, "after games")]
-        for number, (name, rows) in enumerate(self._heard.items()):
+        for number, (name, rows) in enumerate(self._shares.items()):
             x = left + number * (wide + 16)
             body.append(_text(x + wide / 2, 10, name, bold=True))
             for column, game in enumerate(shown):
@@ -65,7 +65,7 @@ class CreditWidget(BrowserWidget):
             f'<g transform="translate(0 {NAMES + row * high})">{picture.body}</g>'
             for row, picture in enumerate(self._boards)
         ]
-        width = left + len(self._heard) * (wide + 16) - 16
+        width = left + len(self._shares) * (wide + 16) - 16
         height = NAMES + high * len(boards) - GAP
         return draw.Picture("\n".join(boards + body), width, height, self._in_words(shown))
 
@@ -73,7 +73,7 @@ class CreditWidget(BrowserWidget):
         """Say what the picture shows: how many afterstates have heard at least half."""
         told = "; ".join(
             f"{name}: " + ", ".join(str(sum(s >= 0.5 for s in rows[game - 1])) for game in shown)
-            for name, rows in self._heard.items()
+            for name, rows in self._shares.items()
         )
         games = ", ".join(map(str, shown))
         return f"afterstates that have heard half or more after {games} games: {told}"
