@@ -14,7 +14,7 @@ class Credit {
     const head = make("tr", make("td"), ...Object.keys(heard).map((way) => make("th", { scope: "col" }, way)));
     const rows = boards.map((board, n) => make("tr", make("td", picture(board)),
       ...Object.values(this.lights).map((lights) => lights[n])));
-    const strip = make("table.lib-strip", make("thead", head), make("tbody", ...rows));
+    const strip = make("table.lib-news", make("thead", head), make("tbody", ...rows));
     this.slider = make("input", { type: "range", min: 1, max: games, step: 1, "aria-label": "Games that are over",
       oninput: () => this.go(Number(this.slider.value)) });
     this.back = button("◀", "One game less", () => this.go(this.game - 1));
