@@ -73,7 +73,7 @@ def compare_with_plain(network, actions=700, last_game=FOREVER, rate=0.5, decay=
         rate=rate / network.lookups_per_board,
         seed=5,
         decay=decay,
-        horizon=horizon(decay),
+        horizon=horizon(decay) if decay < 1 else 0,
         **options,
     )
     games = games_on(network, rate=rate, seed=5, decay=decay, **options)

@@ -278,6 +278,7 @@ class Lane:
 
     def __init__(self, game, start, board, state):
         self.game, self.score, self.steps, self.errors, self.start = game, 0, [], [], start
+        self.shares = []  # of the steps that have learned, in a trace of all weights
         self.board, self.state, self.boards = board, state, [board]
 
 
@@ -287,7 +288,7 @@ class Learner:
 
     rate: what a look-up's weight moves by; decay: λ; horizon: h; delay: learn each entry once, by
     the sum of its h + 1 errors; error: "remembered" where V in an entry's error is the one from
-    when its action was chosen; starts: where games begin.
+    when its action was chosen; traces: "dutch" is true online TD(λ); starts: where games begin.
     """
 
     network: PlainNetwork
@@ -302,6 +303,7 @@ class Learner:
     horizon: int = 0
     delay: bool = True
     error: str = "fresh"
+    traces: str = "accumulating"
     starts: str = "initial"
 
     def __post_init__(self):
@@ -378,7 +380,9 @@ class Learner:
         lane.errors.append(self.error_of(lane.steps[-1], target))
         newest, share = len(lane.errors) - 1, self.rate
         oldest = max(newest - self.horizon, 0)
-        if not self.delay:
+        if self.traces == "dutch":
+            self.learn_true_online(lane, lane.errors[-1], oldest)
+        elif not self.delay:
             for t in range(newest, oldest - 1, -1):
                 self.move(lane.steps[t], lane.errors[-1], share)
                 share = share * self.decay
@@ -386,6 +390,29 @@ class Learner:
             full = oldest + 1 if newest >= self.horizon else oldest
             for t in range(oldest, newest + 1 if over else full):
                 self.move(lane.steps[t], self.sum_from(lane.errors[t:]), self.rate)
+
+    def learn_true_online(self, lane, error, oldest):
+        """True online TD(λ), whose trace is of the newest step and of those from `oldest` on."""
+        newest = len(lane.errors) - 1
+        board, head, _, seen = lane.steps[newest]
+        moved = self.network.value(board, head, own=True) - seen
+        shares, steps = lane.shares, lane.steps
+        shares.append(F0)
+        held = F0
+        for t in range(newest - 1, oldest - 1, -1):
+            shares[t] *= self.decay
+            held += shares[t] * np.float32(self.meetings(steps[newest], steps[t]))
+        shares[newest] = self.rate * (np.float32(1) - held)
+        self.move(steps[newest], error, shares[newest])
+        if held:
+            self.move(steps[newest], -moved, self.rate - shares[newest])
+        for t in range(newest - 1, oldest - 1, -1):
+            self.move(steps[t], error + moved, shares[t])
+
+    def meetings(self, one, other):
+        """Return x · x′, where x counts how often a step's board meets each weight."""
+        mine, theirs = (Counter(self.network.places(*step[:2])) for step in (one, other))
+        return sum(mine[place] * theirs[place] for place in mine)
 
     def sum_from(self, errors):
         """δ_0 + λ (δ_1 + λ (δ_2 + …))."""
@@ -427,12 +454,13 @@ class Learner:
         self.games[self.games.index(lane)] = self.begin(lane)
 
     def learn_backward(self, steps):
-        """From the last entry to the first, each towards the newest value of the one after it."""
-        value, next_reward = self.lost, F0
+        """From the last entry to the first, each towards its λ-return by the newest values."""
+        value, returned, next_reward = self.lost, self.lost, F0
         for step in reversed(steps):
             board, head, reward, _ = step
             pays = next_reward if self.form == "afterstate" else np.float32(reward)
             self.network.promote(board)
-            self.move(step, self.error_of(step, value + pays), self.rate)
+            returned = value + self.decay * (returned - value) + pays
+            self.move(step, self.error_of(step, returned), self.rate)
             value = self.network.value(board, head, own=True)
             next_reward = np.float32(reward)

@@ -135,7 +135,8 @@ WAYS = [
     "--rule tc --lambda 0.5 --beta 0.5", "--rule autostep --mu 0.01",
     "--optimistic 5000 --threads 2", "--stages 2 --top 32 --starts carousel",
     "--stages 1 --top 8 --no-promotion", "--starts restart", "--stages 3 --starts s-jump",
-    "--starts l-jump --rule tc",
+    "--starts l-jump --rule tc", "--lambda 0.5 --no-delay --traces dutch",
+    "--lambda 1 --order backward",
 ]  # fmt: skip
 
 
@@ -259,6 +260,11 @@ WRONG = {
     "unknown rule": [*TRAIN, "--rule", "magic"],
     "a rate of td for tc": [*TRAIN, "--rule", "tc", "--alpha", "0.1"],
     "lambda 1": [*TRAIN, "--lambda", "1"],
+    "lambda above 1": [*TRAIN, "--order", "backward", "--lambda", "1.5"],
+    "traces of nobody": [*TRAIN, "--no-delay", "--traces", "french"],
+    "dutch traces with a delay": [*TRAIN, "--traces", "dutch"],
+    "dutch traces of tc": [*TRAIN, "--no-delay", "--traces", "dutch", "--rule", "tc"],
+    "dutch traces backward": [*TRAIN, "--no-delay", "--traces", "dutch", "--order", "backward"],
     "half a thread": [*TRAIN, "--threads", "0.5"],
     "stages below 0": [*TRAIN, "--stages", "-1"],
     "too many stages": [*TRAIN, "--stages", "6"],

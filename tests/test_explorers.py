@@ -12,6 +12,7 @@ from test_widgets import Browser  # noqa: E402
 
 from lib2048 import Network, SearchPlayer, SmallGame, ValuePlayer, record_game, save  # noqa: E402
 from lib2048.course.explorers import small  # noqa: E402
+from lib2048.course.explorers.credit import CreditWidget  # noqa: E402
 from lib2048.course.explorers.small import SmallBoardWidget  # noqa: E402
 from lib2048.game import board as rules  # noqa: E402
 from lib2048.game import mdp  # noqa: E402
@@ -217,3 +218,31 @@ def test_the_picture_is_the_choice():
     text = SmallBoardWidget("greedy", [[8, 8], [2, 32]], (2, 2)).static().text
     assert "Right ★ ◆ V* 20.3 greedy 20.3" in text and "Left V* 16.0" in text
     assert SmallBoardWidget("greedy", [[2, 4], [4, 2]], (2, 2)).static().text.startswith("2 4")
+
+
+# ---------------------------------------------------------------- who has heard of a surprise
+
+
+def test_the_picture_says_who_has_heard_of_a_surprise(monkeypatch):
+    heard = {"TD(0)": [[0, 0.0, 1], [0, 1, 1.0]], "Monte Carlo": [[1, 1, 1], [1, 1, 1]]}
+    widget = CreditWidget([BOARD, FULL, BOARD], heard)
+    picture = widget.static()
+    assert "after 1, 2 games: TD(0): 1, 2; Monte Carlo: 3, 3" in picture.text
+    assert picture.svg.count(">100</text>") == 9 and picture.svg.count(">0</text>") == 0
+    widget.game = 7
+    assert widget.game == 2
+    Browser(widget, monkeypatch).say(kind="game", game=1)
+    assert widget.game == 1
+
+
+@pytest.mark.parametrize(
+    "heard, words",
+    [
+        ({}, "one or more"),
+        ({"TD(0)": []}, "one or more"),
+        ({"TD(0)": [[0, 1]], "Monte Carlo": [[1, 1], [1, 1]]}, "as many games"),
+        ({"TD(0)": [[0, 0, 1]]}, "a share of each of 2 boards"),
+    ],
+)
+def test_lights_that_do_not_fit_their_boards_are_refused(heard, words, refused):
+    refused(lambda: CreditWidget([BOARD, FULL], heard), words)

@@ -9,13 +9,15 @@ from learners import (
     compare_with_plain,
     games_on,
     plain_twin,
+    same_numbers,
     scattered,
     tables_of,
 )
-from reference import IMAGES, outcomes, tiles
+from reference import IMAGES, Learner, PlainNetwork, number, outcomes, tiles
 
 from lib2048 import from_tiles
 from lib2048.learn.games import choose_action, functions_of
+from lib2048.learn.rules import horizon
 from lib2048.networks.network import FORMS, Network
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import NetworkPlayer
@@ -62,6 +64,60 @@ def test_lambda_is_the_plain_learners_bit_for_bit(form, rule, delay, decay):
 def test_a_remembered_value_serves_lambda_too(delay):
     how = {"rule": "tc", "decay": 0.5, "delay": delay, "error": "remembered"}
     compare_with_plain(Network("cells:0123,456"), **how)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("decay", [0.5, 1.0])
+def test_a_game_from_its_end_is_the_plain_learners_for_every_lambda(form, decay):
+    compare_with_plain(Network(PAIRED, form), order="backward", decay=decay, rate=0.1)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("decay", [0.0, 0.5, 0.95])
+def test_true_online_is_the_plain_learners_bit_for_bit(form, decay):
+    how = {"traces": "dutch", "delay": False, "decay": decay, "lanes": 1}
+    compare_with_plain(Network("cells:0123,456", form), **how)
+
+
+def test_true_online_without_lambda_is_td_0():
+    one, other = Network(PAIRED), Network(PAIRED)
+    games_on(one).play(FOREVER, 3000, 10**4)
+    games_on(other, traces="dutch", delay=False).play(FOREVER, 3000, 10**4)
+    np.testing.assert_array_equal(bits(one.weights), bits(other.weights))
+
+
+def test_true_online_is_the_forward_view_of_every_moment():
+    """After each action the weights are those of the online λ-return algorithm, begun anew."""
+    actions, decay, network = 40, 0.95, Network(PAIRED)  # λ^40 is above 0.1: nothing is forgotten
+    games, plain = compare_with_plain_game(network, actions, decay)
+    weights = np.zeros(network.size)
+    rewards = [step[2] for step in plain.games[0].steps]
+    x = [network.places(number(step[0])) for step in plain.games[0].steps]
+    history = []
+    for t in range(actions - 1):  # the interim λ-returns of the first t + 1 afterstates
+        history.append(weights)
+        weights = np.zeros(network.size)
+        for k in range(t + 1):
+            target, rest = 0.0, 1.0
+            for n in range(k + 1, t + 2):
+                guess = sum(rewards[k + 1 : n + 1]) + history[n - 1][x[n]].sum()
+                share = rest if n == t + 1 else rest * (1 - decay)
+                target, rest = target + share * guess, rest * decay
+            np.add.at(weights, x[k], 0.5 / len(x[k]) * (target - weights[x[k]].sum()))
+    np.testing.assert_allclose(network.weights, weights, atol=1e-3)
+
+
+def compare_with_plain_game(network, actions, decay):
+    """Learn the beginning of a single game by true online TD(λ); return what both know of it."""
+    games = games_on(network, traces="dutch", delay=False, decay=decay, lanes=1, seed=5)
+    games.play(FOREVER, actions, 10)
+    plain = Learner(
+        PlainNetwork(network.tuples), rate=0.5 / network.lookups_per_board, seed=5, lanes=1,
+        decay=decay, horizon=horizon(decay), traces="dutch", delay=False,
+    )  # fmt: skip
+    plain.play(actions)
+    same_numbers(network, network.weights, plain.network.weights)
+    return games, plain
 
 
 @pytest.mark.parametrize(

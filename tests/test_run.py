@@ -24,6 +24,7 @@ WAYS = [  # every rule, order, start and form, λ both ways
     *({"form": form, "epsilon": 0.1} for form in FORMS),
     {"rule": "tc", "lam": 0.9, "delay": False}, {"rule": "td", "lam": 0.9, "lanes": 3},
     {"lanes": 1, "optimistic": 500.0},
+    {"lam": 0.9, "delay": False, "traces": "dutch"}, {"lam": 1, "order": "backward"},
 ]  # fmt: skip
 
 

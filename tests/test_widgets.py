@@ -741,7 +741,7 @@ def test_a_stored_lesson_keeps_the_picture_alone():
 EVERY = [
     lib2048.PlayWidget, lib2048.ReplayWidget, lib2048.ReviewWidget, lib2048.TrainWidget,
     lib2048.TreeWidget, lib2048.NetworkExplorer, lib2048.SmallBoardWidget,
-    lib2048.course.CurvesExplorer,
+    lib2048.course.CurvesExplorer, lib2048.course.CreditWidget,
     guess.Guess,
 ]  # fmt: skip
 FOLDERS = {Path(inspect.getfile(widget)).parent for widget in EVERY}

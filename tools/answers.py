@@ -23,7 +23,9 @@ import pandas as pd
 from lessons import LESSONS, code_cells
 
 from lib2048 import (
+    Run,
     SearchPlayer,
+    Settings,
     afterstates,
     compare,
     endgame,
@@ -45,10 +47,16 @@ SEEDS = (1, 2, 3)
 # ---- a lesson as far as a task needs it ----------------------------------------------------------
 
 
-def opened(number: str, *names: str) -> SimpleNamespace:
-    """Run the cells of a lesson that make these names, with all that those need; return them."""
+def opened(number: str, *names: str, instead: tuple[str, str] = ("", "")) -> SimpleNamespace:
+    """Run the cells of a lesson that make these names, with all that those need; return them.
+
+    instead: (what a cell says, what it is to say).
+    """
     path = next(LESSONS.glob(f"{number}_*.ipynb"))
     cells = [cell.source for _, cell in code_cells(nbformat.read(path, as_version=4))]
+    if instead[0]:
+        assert any(instead[0] in cell for cell in cells), instead
+        cells = [cell.replace(*instead) for cell in cells]
     needed = {0, 1}  # the imports, and the budgets
     for name in names:
         need(name, len(cells), cells, needed)
@@ -308,6 +316,33 @@ def task_07_3() -> Answer:
     yield "3-ply", three.mean, three.ci95
     yield "3-ply, above 2-ply", told.difference, told.half
     yield "2-ply, times as many actions a second", two.moves_per_s / three.moves_per_s
+
+
+def task_08_2() -> Answer:
+    """Bias and spread of the targets of a better player."""
+    lesson = opened("08", "error", "LAMBDAS", instead=("actions=3000", "actions=30_000"))
+    for what in ("bias", "spread", "error"):
+        for lam, number in zip(lesson.LAMBDAS, getattr(lesson, what)):
+            yield f"λ {lam:g}, {what}", number
+
+
+def task_A5_1() -> Answer:
+    """Backwards with λ = 0.9."""
+    lesson = opened("A5", "tested")
+    for lam, rates in ((0.9, (0.1, 0.3, 0.5)), (0, (0.5,))):
+        tests = lesson.tested("λ", rates, order="backward", lam=lam)
+        for rate, scores in tests.groupby("alpha").score:
+            yield f"λ {lam:g}, α {rate:g}", scores.mean()
+
+
+def task_A5_2() -> Answer:
+    """True online TD(0.5) with α = 1: how many actions until its weights grow without bound."""
+    for seed in SEEDS:
+        run = Run(Settings(network="4x6", lam=0.5, traces="dutch", delay=False, alpha=1, seed=seed))
+        try:
+            run.go(actions=600_000, progress=False)
+        except FloatingPointError:
+            yield f"seed {seed}, actions", run.actions
 
 
 def task_15_1() -> Answer:

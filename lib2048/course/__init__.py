@@ -17,6 +17,7 @@ _LAZY = {
     for module, names in {
         "course.budgets": "actions_in as_written budget",
         "course.comparisons": "paper_variants recorded_variants table_one",
+        "course.explorers.credit": "CreditWidget",
         "course.explorers.curves": "CurvesExplorer",
         "course.ladder": "BoardKind Ladder",
         "course.pictures": "draw_promotion draw_time",

@@ -2,8 +2,9 @@
 
 An error reaches back over the last h + 1 afterstates (Jaśkowski 2018, sections IV-D and V-C).
 Online, each of them learns its share at once; delayed, an afterstate learns a single time, when
-all its h + 1 errors are known.  TD(0) is the case h = 0 of both.  Or an episode is learned from
-its end, once it is over.  What a rule makes of an error is its update, in `rules`.
+all its h + 1 errors are known.  TD(0) is the case h = 0 of both.  True online TD(λ) corrects each
+share for what the board holds of the others (dutch traces).  Or an episode is learned from its end,
+once it is over.  What a rule makes of an error is its update, in `rules`.
 """
 
 import numpy as np
@@ -29,7 +30,9 @@ def learn(functions, weights, memory, rule, lane, g, over, worth, work):
     at = _place(functions, rule, g, slot)
     error = target - _value(functions, weights, rule, work.past[g, slot], at, work)
     work.past[g, slot].error = error
-    if rule.delay:
+    if rule.dutch:
+        _learn_true_online(functions, weights, memory, rule, g, slot, known, error, work)
+    elif rule.delay:
         _learn_late(functions, weights, memory, rule, g, slot, known, over, work)
     else:
         _learn_at_once(functions, weights, memory, rule, g, slot, known, error, work)
@@ -90,11 +93,54 @@ def _learn_at_once(functions, weights, memory, rule, g, slot, known, error, work
         share *= rule.decay
 
 
+@part
+def _learn_true_online(functions, weights, memory, rule, g, slot, known, error, work):
+    """Learn the newest error in the last h + 1 entries by true online TD(λ).
+
+    (van Seijen & Sutton 2014; Sutton & Barto 2018, section 12.5.)  The trace of all weights, with
+    the rate in it, is z = Σ share · x over these entries, where x counts how often a board meets
+    each weight.  The newest one's share is rate · (1 − z · x), and z takes the error with V as it
+    was before the last update.  Where boards share no weight this is online TD(λ).
+    """
+    past, newest, n = work.past, _place(functions, rule, g, slot), functions.lookups
+    moved = functions.value(weights, work.entries, newest, n) - past[g, slot].value
+    held = np.float32(0)
+    for back in range(ONE, min(known, rule.slots)):
+        earlier = _earlier(slot, back, rule.slots)
+        past[g, earlier].share *= rule.decay
+        met = _meetings(work.entries, newest, _place(functions, rule, g, earlier), n)
+        held += past[g, earlier].share * np.float32(met)
+    share = rule.rate * (np.float32(1) - held)
+    past[g, slot].share = share
+    functions.update(weights, memory, work.entries, newest, n, error, share)
+    if held != 0:
+        functions.update(weights, memory, work.entries, newest, n, -moved, rule.rate - share)
+    for back in range(ONE, min(known, rule.slots)):
+        earlier = _earlier(slot, back, rule.slots)
+        at, share = _place(functions, rule, g, earlier), past[g, earlier].share
+        functions.update(weights, memory, work.entries, at, n, error + moved, share)
+
+
+@kernel
+def _meetings(entries, one, other, n):
+    """Return x · x′ of two boards: how many pairs of their look-ups meet in one weight."""
+    count = 0
+    for i in range(one, one + n):
+        for j in range(other, other + n):
+            count += entries[i] == entries[j]
+    return count
+
+
 @kernel
 def learn_backward(functions, weights, memory, rule, g, length, work):
-    """Learn a finished episode from its last entry to its first, each from the newest value."""
+    """Learn a finished episode from its last entry to its first, each towards its λ-return.
+
+    That is the reward, plus λ times the λ-return of the next entry, plus 1 − λ times its value,
+    which has just learned: the newest value with λ = 0, Monte Carlo with λ = 1.
+    """
     at, n = _place(functions, rule, g, ZERO), functions.lookups
     next_value, next_reward = -rule.optimistic, np.float32(0)
+    returned = next_value
     for t in range(length - 1, -1, -1):
         entry = work.past[g, t]
         look_up_one(functions, rule, entry.board, entry.word, entry.action, at, work)
@@ -103,8 +149,9 @@ def learn_backward(functions, weights, memory, rule, g, length, work):
             stage = stage_kernel(entry.board, ZERO, marks, lowest)
             read_through(weights, work.entries, at, n, rule.stages.below)
             promote(weights, work.entries, at, n, stage, rule.stages.below)
-        target = next_value + (next_reward if rule.form == AFTERSTATE else entry.reward)
-        error = target - _value(functions, weights, rule, entry, at, work)
+        returned = next_value + rule.decay * (returned - next_value)
+        returned += next_reward if rule.form == AFTERSTATE else entry.reward
+        error = returned - _value(functions, weights, rule, entry, at, work)
         functions.update(weights, memory, work.entries, at, n, error, rule.rate)
         next_value = functions.value(weights, work.entries, at, n)
         next_reward = entry.reward

@@ -67,15 +67,17 @@ def rule_of(network, settings=None):
     """Return the `Method` by which a network learns, or, without settings, only plays."""
     learn, settings = settings is not None, settings or Settings.of(network)
     kept = learned_by(network, settings.rule) if learn else find("td")
+    backward = settings.order == "backward"
     return Method(
         form=FORMS.index(network.form),
-        backward=settings.order == "backward",
+        backward=backward,
         learn=learn,
         rate=shared_rate(network, settings.the_rule, settings.rate),
         decay=np.float32(settings.lam),
-        slots=np.uint64(min(horizon(settings.lam) + 1, LONGEST_GAME)),
+        slots=np.uint64(1 if backward else min(horizon(settings.lam) + 1, LONGEST_GAME)),
         remembered=settings.error == "remembered",
         delay=bool(settings.delay),
+        dutch=settings.traces == "dutch",
         memory=np.uint64(kept.memory),
         optimistic=np.float32(network.optimistic),
         epsilon=np.float32(settings.epsilon),
@@ -240,8 +242,9 @@ class Games:
 
     @property
     def _past(self):
-        """The names of what a file holds of an entry: no word where there is none."""
-        return [name for name in PAST.names if name != "word" or self.rule.game.rules.SHOWN]
+        """The names of what a file holds of an entry: no word or share where there is none."""
+        less = {"word": not self.rule.game.rules.SHOWN, "share": not self.rule.dutch}
+        return [name for name in PAST.names if not less.get(name)]
 
     def _episodes(self):
         """What is kept of the unfinished episodes, a view a lane."""

@@ -46,6 +46,7 @@ class Method(NamedTuple):
     slots: np.uint64  # h + 1: the afterstates that an error reaches
     remembered: bool  # V in the error is that of when the action was chosen
     delay: bool  # learn each afterstate once, when all its errors are known
+    dutch: bool  # true online: shares are corrected for weights that boards share
     memory: np.uint64  # numbers that the rule keeps beside each weight: see rules.RULES
     optimistic: np.float32  # V_init, what every board is worth beside the sum of its weights
     epsilon: np.float32  # how often any legal action is taken instead of the best
@@ -91,6 +92,7 @@ PAST = np.dtype(
         ("reward", np.float32),  # its reward
         ("value", np.float32),  # what it was worth when the action was chosen
         ("error", np.float32),  # its TD error, once it is known
+        ("share", np.float32),  # its part of the trace, times α; only with dutch traces
     ],
     align=True,
 )

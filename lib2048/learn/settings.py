@@ -479,7 +479,8 @@ def check_rate(name, rate):
 def check_decay(lam, most):
     """Raise ValueError, in one line, for a λ that makes no sense."""
     if not (is_number(lam) and 0 <= lam <= most):
-        raise ValueError(f"lambda {lam}: use a number from 0 up to, but not including, 1")
+        last = "to 1" if most == 1 else "up to, but not including, 1"
+        raise ValueError(f"lambda {lam}: use a number from 0 {last}")
 
 
 def _check_whole(settings, name, most):

@@ -21,6 +21,7 @@ from lib2048.networks.stages import MOST_MARKS, TOP
 
 ORDERS = ("forward", "backward")
 ERRORS = ("fresh", "remembered")
+TRACES = ("accumulating", "dutch")
 NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion", "next")
 SPARE_MIB = 512  # of memory, left free when a stage is begun
 PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
@@ -36,10 +37,12 @@ class TableSettings(Settings, kind="n-tuple"):
         rule: 'td', 'tc' or 'autostep' (see `rules`), a `Rule` of your own, or 'FILE.py:NAME' for
             one in a file. Its rate, in (0, 1], has the rule's own name, too: alpha (0.1 when left
             out) and beta (1) are shared by a board's look-ups, mu (0.1) is a meta-rate.
-        lam: λ in [0, 1), for rules that say so (td and tc).
+        lam: λ in [0, 1), for rules that say so (td and tc); backward also 1, which is Monte Carlo.
         delay: each afterstate learns once, h actions later, or online at every error.
+        traces: 'accumulating' adds up what boards that share a weight make of an error, 'dutch'
+            is true online TD(λ), which does not; for td with delay=False.
         order: 'forward' learns during the episode, 'backward' from its end (as the lab program
-            does).
+            does), each afterstate towards its λ-return.
         error: V of an afterstate in its own error is 'fresh', looked up when it learns, or
             'remembered' from when it was chosen, before the afterstate before it has learned.
         epsilon: how often any legal action is taken instead of the best; it is learned from, too.
@@ -63,6 +66,7 @@ class TableSettings(Settings, kind="n-tuple"):
         0.0, "how far back an error reaches, from 0 up to 1", float, "L", "--lambda"
     )
     delay: bool = option(True, "learn online at every error", flag="--no-delay")
+    traces: str = option("accumulating", "of the afterstates: " + ", ".join(TRACES))
     order: str = option("forward", "in which a game is learned from: " + ", ".join(ORDERS))
     error: str = option("fresh", "which value stands in the error: " + ", ".join(ERRORS))
     epsilon: float = option(0.0, "share of random actions", float, "E")
@@ -109,13 +113,23 @@ class TableSettings(Settings, kind="n-tuple"):
             raise ValueError(f"unknown order {self.order!r}: use {' or '.join(ORDERS)}")
         if self.error not in ERRORS:
             raise ValueError(f"unknown error {self.error!r}: use {' or '.join(ERRORS)}")
-        check_decay(self.lam, 1 - 2**-53)
+        if self.traces not in TRACES:
+            raise ValueError(f"unknown traces {self.traces!r}: use {' or '.join(TRACES)}")
+        check_decay(self.lam, 1 if self.order == "backward" else 1 - 2**-53)
         if self.lam > 0 and not self.the_rule.decays:
             raise ValueError(f"lambda {self.lam}: the rule {self.rule} is defined for 0 only")
-        if self.lam > 0 and self.order == "backward":
-            raise ValueError(f"lambda {self.lam}: learning backward is defined for 0 only")
+        if self.traces == "dutch":
+            self._check_dutch()
         check_starts(self.starts, self.geometry().stages.phases, self.game)
         check_range(self, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
+
+    def _check_dutch(self):
+        """Raise ValueError, in one line, where true online TD(λ) is not defined."""
+        needs = {"rule": "td", "delay": False, "order": "forward", "error": "fresh"}
+        for name, needed in needs.items():
+            if getattr(self, name) != needed:
+                said = f"{name}={needed!r}"
+                raise ValueError(f"dutch traces are for TD that learns online: they need {said}")
 
     def geometry(self):
         """Return all of the network but its weights: `Geometry`."""

@@ -411,7 +411,8 @@ def _of_nets(settings, rate):
 
 def _of_tables(settings, rate):
     rule = f"{_title(settings)}({settings.lam:g})"
-    yield rule if settings.delay else f"online {rule}"
+    online = "true online" if settings.traces == "dutch" else "online"
+    yield rule if settings.delay else f"{online} {rule}"
     yield rate
     if settings.order == "backward":
         yield settings.order
