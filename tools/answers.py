@@ -280,9 +280,9 @@ def task_05_3() -> Answer:
             yield f"{name}, {alpha}, score", evaluate(learned, lesson.PLAYED).mean
 
 
-def task_06_3() -> Answer:
+def task_A4_1() -> Answer:
     """Optimism for Q-learning."""
-    lesson = opened("06", "Network")
+    lesson = opened("A4", "Network")
     for start in (0, 50):
         for seed in SEEDS:
             network = lesson.Network("4-22", "q")
