@@ -58,7 +58,8 @@ def draw_time(states, actions, spans=(), captions=None, width=640):
     spare = width - sum(arrow.width for arrow in arrows[-2:]) - 5 * GAP
     size = min(spare / 3, 130)
     named = [_named(*each, size) for each in zip(boards, names, notes)]
-    return _with_spans(_placed(named, arrows), [_span(*span, names) for span in spans])
+    between = [_span(names, start, end, label) for start, end, label in spans]
+    return _with_spans(_placed(named, arrows), between)
 
 
 # ------------------------------------------------------------------------------ what happened
@@ -132,12 +133,12 @@ def _named(tiles, name, note, size):
 def _placed(boards, arrows):
     """Return boards and arrows, a line for each turn, the last one with the board after it."""
     pairs = [*zip(boards, arrows)]
-    turns = [(*pairs[i], *pairs[i + 1]) for i in range(0, len(pairs), 2)]
-    turns[-1] += (boards[-1],)
+    turns = [[*pairs[i], *pairs[i + 1]] for i in range(0, len(pairs), 2)]
+    turns[-1].append(boards[-1])
     return _stack([_beside(turn, GAP) for turn in turns])
 
 
-def _span(start, end, label, names):
+def _span(names, start, end, label):
     """Return what a span says: which boards it lies between, and its text."""
     if not 0 <= start < end < len(names):
         raise ValueError(f"span {start} to {end}: the boards are 0 to {len(names) - 1}")

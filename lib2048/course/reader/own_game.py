@@ -15,5 +15,5 @@ def own_game():
         action None.
     """
     games = [game for name, game in folder.entries(SECTION).items() if name.startswith(BOARD)]
-    longest = max(games, key=lambda game: len(game.get("actions", "")), default={})
-    return Game().following(longest).steps() if longest.get("actions") else None
+    longest = max(games, key=lambda game: len(game.get("actions", "")), default=None)
+    return Game().following(longest).steps() if longest and longest.get("actions") else None
