@@ -342,6 +342,7 @@ def test_a_pattern_shows_its_tiles_and_its_weight():
     cells = squares(picture)
     assert outlines(picture) == [cells[i][:2] for i in (0, 1, 2, 6)]
     assert cells[2][2] == TILE_COLOURS[2048]
+    assert picture.body.count('opacity=".6"') == 12  # the cells outside are hatched
     assert texts(draw.pattern([0], [1], 1.25))[-1] == "+1.2"
     assert texts(draw.pattern([0], [1])) == ["2"]
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib2048 import plot
+from lib2048 import plot, record_game
 from lib2048.cli import main
-from lib2048.course import labs, mark_prediction, predict, predicted, predictions
+from lib2048.course import labs, mark_prediction, own_game, predict, predicted, predictions
 from lib2048.course.labs import hw01
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.passed import is_passed
@@ -75,6 +75,23 @@ def command(capsys, *words):
     """Run the command with --json and return its answer."""
     assert main([*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
+
+
+# ---------------------------------------------------------------- the game of lesson 00
+
+
+def test_the_game_of_lesson_00_is_found_again(reader):
+    assert own_game() is None
+    steps = record_game("greedy", seed=3)[:20]
+    game = {"seed": "3", "number": 0, "start": None, "by": ""}
+    for name, actions in (("00_start_here-003", steps), ("00_start_here-009", steps[:5])):
+        taken = "".join(str(step.action) for step in actions)
+        mine.change(
+            "games", f"{name} 2048 3 None", lambda _, taken=taken: game | {"actions": taken}
+        )
+    found = own_game()
+    assert [step.board for step in found[:-1]] == [step.board for step in steps]
+    assert found[-1].action is None
 
 
 # ---------------------------------------------------------------- predictions

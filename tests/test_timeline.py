@@ -39,10 +39,15 @@ def test_afterstates_follow_from_the_rules():
     assert " / ".join(" ".join(str(t or ".") for t in row) for row in after) in boards[1]
 
 
-def test_spans_are_drawn_and_fit():
+def test_spans_are_written_and_fit():
     picture = draw_time([S0, S1, S2], [1, 2], [(1, 3, "a target")], {1: "V = 4.32"})
-    assert {"a target", "V = 4.32"} <= set(said(picture))
+    assert {"s′ₜ to s′ₜ₊₁", "a target", "V = 4.32"} <= set(said(picture))
     assert picture.width <= 640
+
+
+def test_each_turn_has_a_line():
+    one, two = draw_time([S0, S1], [1]), draw_time([S0, S1, S2], [1, 2])
+    assert two.height > 2 * one.height > 2 * two.height / 3 and two.width < 1.1 * one.width
 
 
 @pytest.mark.parametrize(

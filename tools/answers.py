@@ -287,17 +287,6 @@ def task_05_3() -> Answer:
             yield f"{name}, {alpha}, score", evaluate(learned, lesson.PLAYED).mean
 
 
-def task_06_3() -> Answer:
-    """Optimism for Q-learning."""
-    lesson = opened("06", "Network")
-    for start in (0, 50):
-        for seed in SEEDS:
-            network = lesson.Network("4-22", "q")
-            network.weights[:] = start
-            history = train(network, actions=1_500_000, seed=seed, progress=False)
-            yield f"start {start}, seed {seed}, last 1000 games", history.scores[-1000:].mean()
-
-
 def task_07_2() -> Answer:
     """Values that are a little too low."""
     lesson = opened("07", "network", "shifted", "one")
@@ -471,6 +460,24 @@ def task_A2_2() -> Answer:
     for paired in False, True:
         more = [compare(b, a, paired=paired).verdict == "more" for a, b in zip(standard, better)]
         yield f"3 seeds of each, paired {paired}", np.mean(more)
+
+
+def task_A4_1() -> Answer:
+    """Optimism for Q-learning."""
+    lesson = opened("A4", "Network")
+    for start in (0, 50):
+        for seed in SEEDS:
+            network = lesson.Network("4-22", "q")
+            network.weights[:] = start
+            history = train(network, actions=1_500_000, seed=seed, progress=False)
+            yield f"start {start}, seed {seed}, last 1000 games", history.scores[-1000:].mean()
+
+
+def task_A4_2() -> Answer:
+    """The three together, with sixteen weights."""
+    lesson = opened("A4", "learn", "cells")
+    said = lesson.learn(look_ups=lesson.cells, alpha=0.02)
+    yield "sixteen weights, last 100 games", said["value"][-100:].mean()
 
 
 def task_19_1() -> Answer:

@@ -4,8 +4,6 @@ In turn t the player sees the state sₜ and takes the action aₜ; it pays the 
 afterstate s′ₜ.  Then a tile spawns, and the board is sₜ₊₁.  Every lesson uses these names.
 """
 
-import itertools
-
 from lib2048.game import spec
 from lib2048.show.draw import (
     ACCENT,
@@ -22,6 +20,7 @@ from lib2048.show.draw import (
     _lines,
     _n,
     _rect,
+    _stack,
     _text,
     _tiles,
     tile_colour,
@@ -38,7 +37,7 @@ DIGITS = "₀₁₂₃₄₅₆₇₈₉"
 
 
 def draw_time(states, actions, spans=(), captions=None, width=640):
-    """Draw turns in the order of time, with the names that every lesson uses.
+    """Draw turns in the order of time, with the names that every lesson uses, a line to each turn.
 
     The afterstates and rewards follow from the rules.  One turn is drawn as s, s′, s″, more as sₜ,
     s′ₜ, sₜ₊₁ …
@@ -47,19 +46,20 @@ def draw_time(states, actions, spans=(), captions=None, width=640):
         states: n + 1 boards (64-bit integers, or lists of rows of tiles) on which it is the
             player's turn; the last one may be over.
         actions: n of them, 0..3 or their names.
-        spans: (from, to, text) for brackets under the boards, which are counted from 0: the even
-            ones are states, the odd ones afterstates.
+        spans: (from, to, text) for lines under the picture that say what lies between two boards,
+            which are counted from 0: the even ones are states, the odd ones afterstates.
         captions: {number of a board: a line under its name}.
 
     Raises:
         ValueError: for an action that is not legal, or a next state that no spawn leads to.
     """
     boards, arrows = _turns([_tiles(state) for state in states], [_action(a) for a in actions])
-    spare = width - sum(arrow.width for arrow in arrows) - GAP * (len(boards) + len(arrows))
-    size = min(max(spare / len(boards), 48), 130)
-    notes = [(captions or {}).get(i) for i in range(len(boards))]
-    named = [_named(*each, size) for each in zip(boards, _names(len(actions)), notes)]
-    return _with_spans(*_placed(named, arrows), spans)
+    names, notes = _names(len(actions)), [(captions or {}).get(i) for i in range(len(boards))]
+    spare = width - sum(arrow.width for arrow in arrows[-2:]) - 5 * GAP
+    size = min(spare / 3, 130)
+    named = [_named(*each, size) for each in zip(boards, names, notes)]
+    between = [_span(names, start, end, label) for start, end, label in spans]
+    return _with_spans(_placed(named, arrows), between)
 
 
 # ------------------------------------------------------------------------------ what happened
@@ -131,29 +131,31 @@ def _named(tiles, name, note, size):
 
 
 def _placed(boards, arrows):
-    """Put boards and arrows on one line; return the picture and the middle of each board."""
-    items = [item for pair in zip(boards, [*arrows, None]) for item in pair if item]
-    row, text = _beside(items, GAP), " ".join(item.text for item in items)
-    starts = itertools.accumulate((item.width + GAP for item in items), initial=0)
-    middles = [start + item.width / 2 for start, item in zip(starts, items)]
-    return Picture(row.body, row.width, row.height, text, row.axis), middles[::2]
+    """Return boards and arrows, a line for each turn, the last one with the board after it."""
+    pairs = [*zip(boards, arrows)]
+    turns = [[*pairs[i], *pairs[i + 1]] for i in range(0, len(pairs), 2)]
+    turns[-1].append(boards[-1])
+    return _stack([_beside(turn, GAP) for turn in turns])
 
 
-def _with_spans(row, middles, spans):
-    """Draw each bracket under the row, and its text under the bracket."""
-    body, y, text, width = [row.body], row.height + 10, row.text, row.width
-    for start, end, label in spans:
-        if not 0 <= start < end < len(middles):
-            raise ValueError(f"span {start} to {end}: the boards are 0 to {len(middles) - 1}")
-        left, right = middles[start], middles[end]
-        line = f"M{_n(left)} {_n(y)}v9H{_n(right)}v-9"
-        body.append(f'<path d="{line}" fill="none" stroke="{DARK}" stroke-width="2"/>')
-        half = _length(label, FONT) / 2
-        middle = min(max((left + right) / 2, half), max(width - half, half))
-        body.append(_text(middle, y + 9 + LINE / 2 + 2, label, FONT, DARK))
-        text, width, y = f"{text} | {label}", max(width, 2 * half), y + 20 + LINE
-    height = y if spans else row.height
-    return Picture("\n".join(body), width, height, text, row.axis)
+def _span(names, start, end, label):
+    """Return what a span says: which boards it lies between, and its text."""
+    if not 0 <= start < end < len(names):
+        raise ValueError(f"span {start} to {end}: the boards are 0 to {len(names) - 1}")
+    return f"{names[start]} to {names[end]}", label
+
+
+def _with_spans(picture, spans):
+    """Write the spans under a picture, each on a line of its own."""
+    body, said, width, y = [picture.body], [picture.text], picture.width, picture.height
+    for between, label in spans:
+        y += LINE + 4
+        left = _length(between, FONT) + GAP
+        body.append(_text(0, y - LINE / 2, between, FONT, DARK, bold=True, text_anchor="start"))
+        body.append(_text(left, y - LINE / 2, label, FONT, DARK, text_anchor="start"))
+        width = max(width, left + _length(label, FONT))
+        said.append(f"{between} {label}")
+    return Picture("\n".join(body), width, y, " | ".join(said))
 
 
 # ------------------------------------------------------------------------------ promotion

@@ -494,7 +494,7 @@ def tuples(tuples, captions=None, labels="order", size=88, width=640, game=WHOLE
 def pattern(cells, exponents, value=None, size=110, game=WHOLE):
     """Draw the tiles that one weight of a tuple stands for, and the weight under them.
 
-    The rest of the board is pale.
+    Cells outside the tuple are hatched, so that nobody takes them for empty ones.
 
     Args:
         cells: the tuple's cells, outlined.
@@ -510,8 +510,22 @@ def pattern(cells, exponents, value=None, size=110, game=WHOLE):
         row, column = divmod(cell, game.columns)
         rows[row][column] = _tile_of(exponent, game)
     picture = tuple(numbers, rows, labels=None, size=size, game=game)
+    grid = Grid(game.rows, game.columns, size)
+    outside = set(range(game.rows * game.columns)) - set(cells)
+    picture.body += "".join("\n" + _hatched(grid, cell) for cell in sorted(outside))
     said = None if value is None else f"{value:+,.{0 if abs(value) >= 100 else 1}f}"
     return picture.captioned(said and set_apart(said), bold=True)
+
+
+def _hatched(grid, cell):
+    """Draw three lines across a cell."""
+    (x, y), side = grid.corner(cell), grid.side
+    ends = [(0, half, half, 0) for half in (0.5, 1)] + [(0.5, 1, 1, 0.5)]
+    lines = "".join(
+        f"M{_n(x + a * side)} {_n(y + b * side)}L{_n(x + c * side)} {_n(y + d * side)}"
+        for a, b, c, d in ends
+    )
+    return f'<path d="{lines}" stroke="{DARK}" stroke-width="{_n(0.05 * side)}" opacity=".6"/>'
 
 
 # ------------------------------------------------------------------------------------ decisions
