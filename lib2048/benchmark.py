@@ -3,6 +3,9 @@
 Moves a second depend on the machine and on who else uses it.  So every figure is measured in
 turns with a *floor*: reading the same table entries for the same boards and doing nothing else.
 The ratio of the two says how much the rest costs, on any machine.
+
+Tables that are new have few weights, which soon lie near the processor.  So a file can be measured,
+too: then games learn in the tables of a trained network, late stages included (`FileBench`).
 """
 
 import threading
@@ -13,6 +16,7 @@ import numpy as np
 
 from lib2048.game.rules_2048 import SLIDES
 from lib2048.learn.games import FOREVER, Crew, Games, rule_of
+from lib2048.learn.records import TURN
 from lib2048.learn.rules import find, new_memory
 from lib2048.learn.settings import Settings
 from lib2048.machine.memory import check_memory
@@ -21,6 +25,7 @@ from lib2048.machine.terminal import bar
 from lib2048.machine.threads import aside
 from lib2048.networks.lookups import read_all
 from lib2048.networks.network import Network
+from lib2048.networks.storage import load
 from lib2048.play.evaluation import record_game
 from lib2048.play.players import SearchPlayer, random_player
 from lib2048.search.expectimax import LOOKED_UP
@@ -30,7 +35,6 @@ WARM_UP = 20_000_000  # actions of training before the clock starts: weights as 
 MOVES = 400_000  # a measurement
 ROUNDS = 7
 FLOOR_MOVES = 50_000
-COMPARISONS = 3  # random play, 1-ply, looking ahead; and one for each rule
 TRAINING = {  # by name; all of one rule learn in the same tables
     "TD(0) training": {"rule": "td"},
     "TD(.5), delayed": {"rule": "td", "lam": 0.5},
@@ -47,13 +51,25 @@ STAGED = {  # in tables of their own
 }
 
 
+IN_A_FILE = {  # in the tables of the file; all but the first only where it has stages
+    "TC(.5) training": {},
+    "TC(.5), 2 threads": {"threads": 2},
+    "TC(.5), carousel": {"starts": "carousel"},
+    "TC(.5), carousel, 2 threads": {"starts": "carousel", "threads": 2},
+}
+
+
 def _positions_of_play(network, moves):
     """Return the look-ups that 1-ply play makes in so many moves, in their order: uint32[…]."""
-    games = Games(network, rule_of(network), 99, lanes=1)
-    kept = np.zeros((moves, 4 * network.lookups_per_board), np.uint32)
-    for move in range(moves):
-        games.play(FOREVER, move + 1, 100)
-        kept[move] = games.work.positions
+    return _positions(Games(network, rule_of(network), 99, lanes=1), moves)
+
+
+def _positions(games, moves):
+    """Return the look-ups of four boards that games make in so many moves: uint32[…]."""
+    kept = np.zeros((moves, 4 * int(games.functions.lookups)), np.uint32)
+    for row in kept:
+        games.play(FOREVER, games.actions + 1, 100)
+        row[:] = games.work.positions.reshape(len(games.lanes), -1)[games.counters[TURN]]
     return kept.ravel()
 
 
@@ -74,6 +90,8 @@ class Bench:
     network: name; stages: g, to measure learning in 2^g stages too; warm_up: actions of training
     first; moves: actions of one measurement; rule: another one to measure, as `Settings` takes it.
     """
+
+    comparisons = 3  # random play, 1-ply, looking ahead; and one for each rule
 
     def __init__(
         self, network="4x6", stages=0, warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS, rule=None
@@ -98,7 +116,7 @@ class Bench:
         progress: whether to show a bar.  It is done aside: numba, which is given functions at each
         call, makes a TypeError of Ctrl-C where that comes at the wrong time.
         """
-        count = COMPARISONS + len(self.networks)
+        count = self.comparisons + len(self.networks)
         over = self._over = threading.Event()
         try:
             with bar(progress, total=count * (1 + self.rounds), unit="round") as self._shown:
@@ -199,6 +217,43 @@ class Bench:
         begin = time.perf_counter()
         results = random_player(self.network.game).play_games(0, self.moves // 100, 1)
         return results[:, 2].sum() / (time.perf_counter() - begin), floor
+
+
+class FileBench(Bench):
+    """The measurements of `lib2048 bench --network FILE`.
+
+    path: of weights; the others as in `Bench`.  The floor reads the weights of the four boards and
+    what TC keeps beside those of one, for boards of the same games.
+    """
+
+    comparisons = 1
+
+    def __init__(self, path, warm_up=WARM_UP, moves=MOVES, rounds=ROUNDS):
+        self.moves, self.rounds, self.warm_up = moves, rounds, warm_up
+        self.network = load(path)
+        staged = self.network.stages.phases > 1
+        self.ways = {n: how for n, how in IN_A_FILE.items() if staged or "starts" not in how}
+        need = 2 * self.network.nbytes
+        check_memory(f"what TC keeps beside the weights of {path}", need)
+        self.networks, self.memory = {}, new_memory(self.network.size, "tc")
+
+    def _measured(self):
+        tasks = {}
+        for name, how in self.ways.items():
+            crew = _crew(self.network, {"rule": "tc", "lam": 0.5, **how}, self.memory)
+            crew.play(FOREVER, self.warm_up, ROWS)
+            tasks[name] = partial(self._turns_of, crew, _positions(crew.members[0], FLOOR_MOVES))
+        return self._compare(tasks, lambda: None)
+
+    def _turns_of(self, crew, look_ups, _):
+        """Return the rate of a crew and that of its floor, measured one after the other."""
+        kept = np.uint64(2) * look_ups.reshape(FLOOR_MOVES, -1, 4)[:, :, 0].ravel()
+
+        def floor():
+            read_all(self.network.weights, look_ups)
+            read_all(self.memory, kept)
+
+        return self._turns(crew, _rate(floor, FLOOR_MOVES))
 
 
 def _crew(network, how, memory):

@@ -273,7 +273,9 @@ def _add_measures(commands):
     contest.add_argument("--seed", type=int, default=TEST_SEED, metavar="N", help=text)
     contest.add_argument("--out", required=True, metavar="DIR", help="folder for the leaderboard")
     bench = commands.add_parser("bench", help="speed, as ratios within one run; takes minutes")
-    bench.add_argument("--network", default="4x6", metavar="NAME", help="4x6 by default")
+    bench.add_argument(
+        "--network", default="4x6", metavar="NAME|FILE", help="4x6 by default, or trained weights"
+    )
     bench.add_argument("--stages", type=int, default=0, metavar="G", help="and in 2^G stages")
     bench.add_argument("--rule", metavar="FILE.py:NAME", help="and by this rule")
     figure = commands.add_parser("figure", help="a paper's table or figure beside our runs")
@@ -580,9 +582,14 @@ def _bench(options):
         bench = neural.room("bench")
         report, measured = bench.report, functools.partial(bench.measured, options.network)
     else:
-        from lib2048.benchmark import Bench, report
+        from lib2048.benchmark import Bench, FileBench, report
 
-        measured = Bench(options.network, options.stages, rule=options.rule).run
+        if options.network.endswith(".npz"):
+            if options.stages or options.rule:
+                raise ValueError(f"{options.network}: a file has its stages, and is measured by TC")
+            measured = FileBench(_there(options.network)).run
+        else:
+            measured = Bench(options.network, options.stages, rule=options.rule).run
     return lambda: (figures := measured(progress=True), report(figures))
 
 

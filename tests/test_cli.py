@@ -231,6 +231,19 @@ def test_bench_compares_each_loop_with_its_floor(answer, monkeypatch, stages):
     assert "floor" in benchmark.report(found)
 
 
+@pytest.mark.parametrize("stages", [0, 2])
+def test_bench_measures_the_tables_of_a_file(answer, monkeypatch, tmp_path, stages):
+    monkeypatch.setattr(benchmark, "FLOOR_MOVES", 200)
+    monkeypatch.setattr(benchmark.FileBench.__init__, "__defaults__", (1000, 1000, 1))
+    save(Network(SMALL, stages=stages, top=64 if stages else 1 << 15), tmp_path / "w.npz")
+    found = answer("bench", "--network", f"{tmp_path}/w.npz")
+    starts = {"carousel", None} if stages else {None}
+    ways = [name for name, how in benchmark.IN_A_FILE.items() if how.get("starts") in starts]
+    assert list(found) == ways and len(ways) == (4 if stages else 2)
+    for row in found.values():
+        assert row["ratio"] == pytest.approx(row["moves_per_s"] / row["floor_per_s"])
+
+
 # ---------------------------------------------------------------- refusals
 
 TRAIN = ["train", "--network", SMALL, "--games", "5", "--out", "run"]

@@ -27,7 +27,7 @@ _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 
 @part
 def expand(functions, weights, rule, lane, g, work):
-    """Slide a lane's board by the four actions, look up where they lead, ask for the weights."""
+    """Slide a lane's board by the four actions, and look up where they lead."""
     board, n, first = lane.board, functions.lookups, QUAD * g * functions.lookups
     game = in_state(rule.game, lane.word)
     up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, game)
@@ -63,7 +63,8 @@ def expand(functions, weights, rule, lane, g, work):
     for i in range(first, first + QUAD * n):
         if rules.SEEN:
             work.positions[i] += shown
-        prefetch(weights, work.positions[i] >> rule.stages.line)
+        if rule.stages.line:  # a packed network's own are known only when their lines are
+            prefetch(weights, work.positions[i] >> rule.stages.line)
 
 
 @kernel
@@ -84,15 +85,17 @@ def look_up_one(functions, rule, board, word, action, at, work):
 
 
 @part
-def choose(functions, weights, rule, lane, g, work):
+def choose(functions, weights, rule, lane, g, work, ahead):
     """Return (the action of a lane's board, 4 when none is legal; what the state is worth by it).
 
     That is its reward and value, or the value of the state itself where states have the values.
+    ahead: the lane whose weights are asked for meanwhile, g for none.
     """
     n = functions.lookups
     if rule.stages.line or lane.late:
         find_weights(weights, work.positions, QUAD * g * n, QUAD * n, rule.stages)
-    functions.values(weights, work.positions, QUAD * g * n, n, work.values)
+    asked = g if rule.stages.line else ahead
+    functions.values(weights, work.positions, QUAD * g * n, n, work.values, QUAD * asked * n)
     of_state = work.values[0]
     if rule.form == STATE:
         _expect(functions, weights, lane, rule, work)
@@ -172,7 +175,7 @@ def _points(functions, weights, count, rule, work):
         trial[2], trial[3] = ZERO, ZERO
         image_boards(trial, ZERO, work.images, rule.game)
         functions.look(work.images, positions, ZERO)
-        functions.values(weights, positions, ZERO, functions.lookups, values)
+        functions.values(weights, positions, ZERO, functions.lookups, values, ZERO)
         total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], rule) else lost)
         if last != i:
             total += np.float32(work.chances[last]) * (

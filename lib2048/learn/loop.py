@@ -1,8 +1,8 @@
 """The one episode loop that every learner and every network player runs.
 
 Two games take turns in a thread.  While one waits for its weights to come from memory, the other
-chooses its action: the processor is asked for the weights of the next four candidates
-(`prefetch`) a whole turn before they are summed.
+chooses its action: between the sums of the one the processor is asked for the weights that the
+other will need (`prefetch`).
 
 A turn has four phases: choose an action (`choose`), learn from what the state turned out to be
 worth (`credit`), take the action or finish the game, look up where the next actions lead.  The
@@ -201,12 +201,13 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
     g = np.uint64(counters[TURN])
     if lanes[g].number < 0:
         g = _next_lane(lanes, g)
+    ahead = g  # the lane that was looked up last, g itself where there is none
     while g < len(lanes):
         if counters[ACTIONS] >= peek(limits.last_action, 0) or counters[ROWS] >= len(results):
             counters[TURN] = np.int64(g)
             return True
         lane = lanes[g]
-        action, worth = choose(functions, weights, rule, lane, g, work)
+        action, worth = choose(functions, weights, rule, lane, g, work, ahead)
         if rule.learn and not rule.backward and lane.length > 0:
             learn(functions, weights, memory, rule, lane, g, action == OVER, worth, work)
         if action != OVER:
@@ -220,7 +221,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
             _begin(lane, g, counters, rule, starts, limits)
         if lane.number >= 0:
             expand(functions, weights, rule, lane, g, work)
-        g = _next_lane(lanes, g)
+        ahead, g = g, _next_lane(lanes, g)
     counters[TURN] = 0
     return False
 
@@ -256,7 +257,7 @@ def choose_kernel(
         if rule.stages.lowest:
             lane.stage = stage_kernel(lane.board, ZERO, rule.stages.marks, rule.stages.lowest)
         expand(functions, weights, rule, lane, ZERO, work)
-        action = choose(functions, weights, rule, lane, ZERO, work)[0]
+        action = choose(functions, weights, rule, lane, ZERO, work, ZERO)[0]
         actions[i], worths[i] = np.int64(action), work.values[:4]
         alive += action != OVER
         if plays:

@@ -334,7 +334,7 @@ def own_values(value, n):
     def one(weights, positions, at, n):
         return np.float32(value(weights, positions[at : at + n]))
 
-    def values(weights, positions, at, n, out):
+    def values(weights, positions, at, n, out, ahead):
         for a in range(QUAD):
             out[a] = value(weights, positions[at + a : at + a + QUAD * n : QUAD].copy())
 

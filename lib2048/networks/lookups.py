@@ -13,7 +13,7 @@ from numba import types
 
 from lib2048.game.bits import flip, is_square, transpose
 from lib2048.machine.kernels import at_once, compiled, kernel, part
-from lib2048.machine.native import prefetch
+from lib2048.machine.native import population, prefetch
 from lib2048.networks.layout import layout
 from lib2048.networks.stages import stage_kernel
 
@@ -160,16 +160,28 @@ def look_kernel(tuples, layout=layout):
 # together, and at positions[at + l] for a board kept alone.  Sums are kept in four parts, look-up
 # l in part l mod 4, joined as (0 + 1) + (2 + 3): the same order on every processor, so the same
 # rounding.  The number n of look-ups is a multiple of 8.
+#
+# Between its sums a kernel asks the memory for other weights, those of the positions from `ahead`
+# on: all at once they would keep the processor waiting, between sums they cost nothing.
 
 VALUES_SIGNATURE = types.void(
-    types.float32[::1], types.uint32[::1], types.uint64, types.uint64, types.float32[::1]
+    types.float32[::1],
+    types.uint32[::1],
+    types.uint64,
+    types.uint64,
+    types.float32[::1],
+    types.uint64,
 )
 VALUE_SIGNATURE = types.float32(types.float32[::1], types.uint32[::1], types.uint64, types.uint64)
 
 
 @compiled(VALUES_SIGNATURE)
-def values_kernel(weights, positions, at, n, values):
-    """Write the values of four boards into values[0..3]."""
+def values_kernel(weights, positions, at, n, values, ahead):
+    """Write the values of four boards into values[0..3].
+
+    ahead: where the positions begin whose weights are asked for meanwhile; `at` asks for none.
+    """
+    asks, next_row = ahead != at, ahead - at
     for a in range(np.uint64(0), np.uint64(4)):
         p, q, r, s = np.float32(0), np.float32(0), np.float32(0), np.float32(0)
         for i in range(at + a, at + a + np.uint64(4) * n, np.uint64(16)):
@@ -177,6 +189,12 @@ def values_kernel(weights, positions, at, n, values):
             q += weights[positions[i + np.uint64(4)]]
             r += weights[positions[i + np.uint64(8)]]
             s += weights[positions[i + np.uint64(12)]]
+            if asks:
+                j = i + next_row
+                prefetch(weights, positions[j])
+                prefetch(weights, positions[j + np.uint64(4)])
+                prefetch(weights, positions[j + np.uint64(8)])
+                prefetch(weights, positions[j + np.uint64(12)])
         values[a] = (p + q) + (r + s)
 
 
@@ -197,6 +215,8 @@ def value_kernel(weights, positions, at, n):
 # never accessed is read from the stage below, without writing; training copies it on the first
 # access.  "Never accessed" is judged by the weight being 0, as in the paper: a weight that was
 # learned and is exactly 0 is read from below once more.
+
+MARKS = np.uint64(64)  # look-ups that are marked together, a bit each
 
 
 @part
@@ -260,14 +280,20 @@ def read_packed(weights, positions, at, count, line):
 def read_through(weights, positions, at, count, below):
     """Send each position whose weight was never accessed to the same weight one stage earlier.
 
-    below: how far that is.  What is there is asked for at once, without a branch to mispredict.
+    below: how far that is.  Those are few: they are marked first, 64 look-ups at a time, without a
+    branch to mispredict.
     """
-    for i in range(at, at + count):
-        place = np.uint64(positions[i])
-        known = (weights[place] != np.float32(0)) | (place < below)
-        place = place if known else place - below
-        positions[i] = np.uint32(place)
-        prefetch(weights, place)
+    for first in range(at, at + count, MARKS):
+        unknown = np.uint64(0)
+        for i in range(first, min(first + MARKS, at + count)):
+            unknown |= np.uint64(weights[positions[i]] == np.float32(0)) << (i - first)
+        while unknown:
+            i = first + population(~unknown & (unknown - np.uint64(1)))  # zeros below the lowest
+            place = np.uint64(positions[i])
+            if place >= below:
+                positions[i] = np.uint32(place - below)
+                prefetch(weights, place - below)
+            unknown &= unknown - np.uint64(1)
 
 
 @part

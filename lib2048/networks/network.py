@@ -492,7 +492,7 @@ def many_values(
         if stages.marks:
             stage_positions(boards, words, start, positions, np.uint64(0), many, stages)
         find_weights(weights, positions, np.uint64(0), many, stages)
-        values_of(weights, positions, np.uint64(0), n, values)
+        values_of(weights, positions, np.uint64(0), n, values, np.uint64(0))
         for i in range(np.uint64(BOARDS_AT_ONCE)):
             out[start + i] = values[i]
 

@@ -197,7 +197,7 @@ def _look_up_leaves(network, limits, memory, first_at, count, out, first, mask):
             prefetch(weights, positions[i] >> limits.stages.line)
     for g in range(ZERO, (count + THREE) >> TWO):
         find_weights(weights, positions, g * size, size, limits.stages)
-        network.values(weights, positions, g * size, size >> TWO, values)
+        network.values(weights, positions, g * size, size >> TWO, values, g * size)
         for i in range(QUAD * g, min(QUAD * g + QUAD, count)):
             out[(first + i) & mask] = values[i & THREE] + limits.optimistic
 
