@@ -277,6 +277,6 @@ def report(figures):
         (name, _rounded(row["moves_per_s"]), _rounded(row["floor_per_s"]), f"{row['ratio']:.2f}")
         for name, row in figures.items()
     ]
-    note = "floor: the look-ups of 1-ply play and nothing else, one thread; ratio: of the two rates"
+    note = "floor: what is looked up and nothing else, one thread; ratio: of the two rates"
     shown = table(("what", ">moves a second", ">floor", ">ratio"), rows)
     return f"{shown}\n\n{broken(note)}"
