@@ -81,7 +81,7 @@ BAD = [
     {"games": 0}, {"games": -3}, {"actions": 0}, {"seconds": 0}, {"seconds": float("nan")},
     {"games": 1, "actions": 1}, {"rule": "magic"}, {"order": "sideways"}, {},
     {"lam": 1}, {"lam": -0.5}, {"lam": float("nan")}, {"lam": "half"}, {"lam": True},
-    {"lam": 0.5, "order": "backward"}, {"lam": 0.5, "rule": "autostep"},
+    {"lam": 1.5, "order": "backward"}, {"lam": 0.5, "rule": "autostep"},
     {"beta": 1}, {"mu": 0.1}, {"rule": "tc", "alpha": 0.1}, {"rule": "tc", "mu": 0.1},
     {"rule": "tc", "beta": 0}, {"rule": "tc", "beta": -1}, {"rule": "tc", "beta": float("nan")},
     {"rule": "autostep", "beta": 1}, {"rule": "autostep", "mu": 2}, {"threads": 0},

@@ -61,8 +61,13 @@ class Critic:
 def advantages(rewards, values, live, discount, lam):
     """Return generalised advantages, Σ_k (γλ)^k δ_{t+k} with δ_t = r_t + γ V(s_{t+1}) − V(s_t).
 
-    rewards, values: float64[turns, games], 0 where live, bool of the same shape, says that the
-    game was over.  After Schulman et al. (2016); λ = 1 is the discounted return − V.
+    After Schulman et al. (2016); λ = 1 is the discounted return − V.
+
+    Args:
+        rewards, values: float64[turns, games], 0 where the game was over.
+        live: bool of the same shape, whether it was not.
+        discount: γ.
+        lam: λ.
     """
     found, after, value = np.zeros(rewards.shape), 0.0, 0.0
     for turn in range(len(rewards) - 1, -1, -1):
