@@ -614,8 +614,8 @@ def search_errors(rows, axes=None):
     """Draw how far values are wrong on boards of some kinds, by the actions learned; return an ax.
 
     Args:
-        rows: DataFrame with network, actions, kind, error, surprise_rms and their half intervals, as
-            `search_errors.recorded_errors` has it.
+        rows: DataFrame with network, actions, kind, error, surprise_rms and their half intervals,
+            as `search_errors.recorded_errors` has it.
         axes: two, of the mean error and of the TD error; by default of a new figure.
     """
     axes = subplots(2, height=5.4)[1] if axes is None else axes
