@@ -49,9 +49,7 @@ STAGED = {  # in tables of their own
     "TC(.5), stages": {"rule": "tc", "lam": 0.5},
     "TC(.5), carousel": {"rule": "tc", "lam": 0.5, "starts": "carousel"},
 }
-
-
-IN_A_FILE = {  # in the tables of the file; all but the first only where it has stages
+IN_A_FILE = {  # in the tables of the file; on the carousel only where it has stages
     "TC(.5) training": {},
     "TC(.5), 2 threads": {"threads": 2},
     "TC(.5), carousel": {"starts": "carousel"},
@@ -233,8 +231,7 @@ class FileBench(Bench):
         self.network = load(path)
         staged = self.network.stages.phases > 1
         self.ways = {n: how for n, how in IN_A_FILE.items() if staged or "starts" not in how}
-        need = 2 * self.network.nbytes
-        check_memory(f"what TC keeps beside the weights of {path}", need)
+        check_memory(f"what TC keeps beside the weights of {path}", 2 * self.network.nbytes)
         self.networks, self.memory = {}, new_memory(self.network.size, "tc")
 
     def _measured(self):

@@ -102,6 +102,23 @@ def chromium():
         yield started
 
 
+@pytest.fixture
+def opened(chromium):
+    """Open a widget in a browser; in the end no page has had an error, or asked a network."""
+    import bare
+
+    pages = []
+
+    def open_(widget, **more):
+        pages.append(bare.Bare(chromium, widget, **more))
+        return pages[-1]
+
+    yield open_
+    for page in pages:
+        page.close()
+        assert page.errors == [] == page.abroad()
+
+
 @pytest.fixture(scope="module")
 def notebook(request, chromium, at):
     """The module's notebook, run until its widget number LAST stands on the page."""

@@ -1,26 +1,11 @@
 """A strip of afterstates that light up game after game, in a real browser."""
 
-import bare
 import pytest
 
 from lib2048.course import CreditWidget
 
 BOARDS = [[[2, 4, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 2 << n]] for n in range(3)]
 HEARD = {"TD(0)": [[0, 0, 1], [0, 1, 1]], "Monte Carlo": [[1, 1, 1], [1, 1, 1]]}
-
-
-@pytest.fixture
-def opened(chromium):
-    pages = []
-
-    def open_(**more):
-        pages.append(bare.Bare(chromium, CreditWidget(BOARDS, HEARD), **more))
-        return pages[-1]
-
-    yield open_
-    for page in pages:
-        page.close()
-        assert page.errors == [] == page.abroad()
 
 
 def lights(page):
@@ -30,7 +15,7 @@ def lights(page):
 
 @pytest.mark.smoke
 def test_the_news_goes_back_a_game_at_a_time(opened):
-    page = opened()
+    page = opened(CreditWidget(BOARDS, HEARD))
     assert lights(page) == [["", "100 %"], ["", "100 %"], ["100 %", "100 %"]]
     assert "After 1 game, heard by half or more: TD(0): 1 · Monte Carlo: 3" in page.message
     page.root.get_by_title("One game more").click()
@@ -48,6 +33,6 @@ def test_the_news_goes_back_a_game_at_a_time(opened):
 
 
 def test_it_fits_a_phone(opened):
-    page = opened(width=380)
+    page = opened(CreditWidget(BOARDS, HEARD), width=380)
     wide = page.page.evaluate("document.documentElement.scrollWidth")
     assert wide <= 380

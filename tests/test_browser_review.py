@@ -1,6 +1,5 @@
 """The review of a game, and what stands beside the board one plays on, in a real browser."""
 
-import bare
 import lab
 import numpy as np
 import pytest
@@ -22,20 +21,6 @@ def a_network():
 @pytest.fixture(scope="module")
 def steps():
     return record_game("greedy", seed=7)
-
-
-@pytest.fixture
-def opened(chromium):
-    pages = []
-
-    def open_(widget, **more):
-        pages.append(bare.Bare(chromium, widget, **more))
-        return pages[-1]
-
-    yield open_
-    for page in pages:
-        page.close()
-        assert page.errors == [] == page.abroad()
 
 
 def position(page):

@@ -162,7 +162,7 @@ def look_kernel(tuples, layout=layout):
 # rounding.  The number n of look-ups is a multiple of 8.
 #
 # Between its sums a kernel asks the memory for other weights, those of the positions from `ahead`
-# on: all at once they would keep the processor waiting, between sums they cost nothing.
+# on: asked for all at once, they keep the processor waiting for longer.
 
 VALUES_SIGNATURE = types.void(
     types.float32[::1],
