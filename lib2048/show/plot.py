@@ -826,12 +826,13 @@ def layers(values, boards=(), ax=None):
 
 
 def _write_board(ax, board, height):
-    """Write a board's tiles to the left of its dot, at a height of the y-axis."""
+    """Write a board's tiles to the left of its dot; above it, too, if many dots are about it."""
     width = max(len(str(tile)) for row in board for tile in row)
     lines = [" ".join(str(tile or "·").rjust(width) for tile in row) for row in board]
     spot, look = (sum(map(sum, board)), height), {"arrowstyle": "-", "color": GREY}
+    above = 75 if height < sum(ax.get_ylim()) / 2 else 0  # points of print
     ax.annotate(
-        "\n".join(lines), spot, (-14, 0), textcoords="offset points", ha="right", va="center",
+        "\n".join(lines), spot, (-14, above), textcoords="offset points", ha="right", va="center",
         family="monospace", fontsize=9, arrowprops=look, bbox={"fc": "white", "ec": GREY},
     )  # fmt: skip
 
