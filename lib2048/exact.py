@@ -55,6 +55,7 @@ class _Play(NamedTuple):
 
     choice: Choice = Choice()
     preference: np.ndarray | None = None  # float64, of each of a game's boards; None: its value
+    discount: float = 1.0  # of the points to come, at each turn
     told: Callable | None = None  # from a state, an int, to the shares of its legal actions
 
 
@@ -144,13 +145,23 @@ class SmallGame:
 
     # ------------------------------------------------------------ policies
 
-    def optimal(self):
+    def optimal(self, discount=1.0):
         """Solve the game: the `Values` of the play with the largest expected score.
 
-        Bellman's equations: V*(s) = max_a [r + V*(s')], V*(s') = E V*(s).  Actions of equal value
-        are taken equally often, which decides the number of moves.
+        Bellman's equations: V*(s) = max_a [r + V*(s')], V*(s') = discount · E V*(s).  Actions of
+        equal value are taken equally often, which decides the number of moves.
+
+        Args:
+            discount: γ, from 0 to 1.  Below 1 a point that is k actions away counts γ^k, and the
+                values are discounted, too; `follow` says how many points this play makes.
+
+        Raises:
+            ValueError: for another discount.
         """
-        return Values(self, "optimal play", _Play())
+        if not (isinstance(discount, (int, float)) and 0 <= discount <= 1):
+            raise ValueError(f"discount {discount!r}: use a number from 0 to 1")
+        name = "optimal play" + (f" with discount {discount}" if discount < 1 else "")
+        return Values(self, name, _Play(discount=float(discount)))
 
     def follow(self, policy, epsilon=0.0):
         """Evaluate a policy: the `Values` of playing by it.
@@ -356,6 +367,7 @@ class Values:
         def back_up(layer):
             boards = self.boards[layer.rows]
             expected = frontier.expected(boards, *later, *self.game._like)
+            expected[:, 0] *= self._play.discount
             self._values[layer.rows] = self._mark(boards, expected)
             chosen = self._chosen(layer.states, layer)
             later[:] = (layer.states, chosen), later[0]
@@ -492,7 +504,7 @@ class Values:
         """
         name, play = f"{self.name}: the odds of {tile}", self._play
         if play.preference is None:
-            play = play._replace(preference=self.afterstate_values.copy())
+            play = play._replace(preference=self.afterstate_values.copy(), discount=1.0)
         return Values(self.game, name, play, _exponent(tile))
 
     def choose(self, board):

@@ -398,6 +398,45 @@ def test_who_may_be_asked_about_every_state(refused):
     refused(lambda: game(2, 2).optimal().odds(3), "3")
 
 
+# ---------------------------------------------------------------- a discount
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.3])
+def test_a_discount_against_plain_python(discount):
+    @cache
+    def best(state):
+        return max((r + V(after) for after, r in mdp.choices(state).values()), default=0)
+
+    @cache
+    def V(after):
+        return discount * sum(chance * best(state) for chance, state in mdp.next_states(after))
+
+    values = game(2, 2).optimal(discount)
+    assert close(values.start, sum(chance * best(state) for chance, state in mdp.starts(2, 2)))
+    for board in plain(2, 2).afterstates:
+        assert close(values.afterstate(board), V(board))
+
+
+def test_a_discount_of_1_changes_nothing_and_one_of_0_is_greed():
+    small = game(2, 3)
+    assert (small.optimal(1).afterstate_values == small.optimal().afterstate_values).all()
+    greedy, blind = small.follow("greedy"), small.optimal(0)
+    assert not blind.afterstate_values.any() and close(blind.moves, greedy.moves)
+    assert close(small.follow(blind).start, greedy.start)
+    assert small.follow(small.optimal(0.9)).start < small.optimal().start
+
+
+def test_the_odds_of_discounted_play_are_not_discounted():
+    values = game(2, 2).optimal(0.5)
+    assert values.odds(16).start == pytest.approx(values.reached()[16], abs=1e-12)
+
+
+@pytest.mark.parametrize("discount", [-0.1, 1.1, math.nan, "some"])
+def test_bad_discount(discount):
+    with pytest.raises(ValueError, match="discount .*use a number from 0 to 1"):
+        game(2, 2).optimal(discount)
+
+
 @pytest.mark.parametrize("epsilon", [-0.1, 1.1, math.nan, "some"])
 def test_bad_epsilon(epsilon):
     with pytest.raises(ValueError, match="epsilon .*use a number from 0 to 1"):

@@ -408,6 +408,15 @@ def test_layers_tell_the_visited_boards_from_the_others():
     assert legend(ax) == ["other afterstates", "optimal play"]
 
 
+def test_layers_write_boards_beside_their_dots():
+    values, board = SmallGame(2, 2, progress=False).optimal(), ((16, 2), (0, 4))
+    [note] = plot.layers(values, [board]).texts
+    assert note.get_text() == "16  2\n ·  4"
+    assert note.xy == (22, values.afterstate(board))
+    with pytest.raises(ValueError, match="no afterstate"):
+        plot.layers(values, [((2, 2), (2, 2))])
+
+
 def test_a_game_without_values_shows_the_score_alone():
     assert "score + value" not in legend(plot.game(steps((None, None, None))))
 

@@ -140,6 +140,53 @@ def test_the_targets_of_sarsa_and_q_learning_differ_in_one_place(control, monkey
         assert Q[start, 3] == pytest.approx(ALPHA * expected)
 
 
+def test_one_table_ends_above_the_optimum_and_two_stay_near_it(control, game):
+    best = game.optimal()
+    truth = dict(zip((mdp.frozen(game.tiles(b)) for b in game.boards), best.afterstate_values))
+    one, two = [dict(truth)] * 2, [dict(truth), dict(truth)]
+    off = []
+    for tables in (one, two):
+        rng, said = random.Random(5), []
+        for number in range(4_000):
+            control["learn_best_game"](tables, rng, 0.3)
+            if number >= 2_000 and number % 50 == 0:
+                said += [control["says"](*tables), control["says"](*tables[::-1])]
+        off.append(sum(said) / len(said) - best.start)
+        assert game.marks(tables[0])["share"] > 0.97, "the play hardly suffers"
+    assert off[0] > 1.5 and abs(off[1]) < 1
+
+
+def test_the_judge_says_what_the_chooser_takes(control, monkeypatch):
+    """One turn by hand: the chooser prefers one afterstate, the judge has another opinion of it."""
+    start, following = ((2, 2), (4, 8)), ((4, 2), (4, 8))
+    monkeypatch.setattr(mdp, "start", lambda *size: start)
+    first = iter([following, ((2, 4), (4, 2))])
+    monkeypatch.setattr(mdp, "spawn", lambda after, rng: next(first))
+    played = mdp.choices(start)[1][0]
+    liked = max(mdp.choices(following), key=lambda a: a)
+    chosen, reward = mdp.choices(following)[liked]
+    chooser, judge = defaultdict(float, {chosen: 50.0}), defaultdict(float, {chosen: 7.0})
+    control["learn_best_game"]([chooser, judge], Ordered([1, liked]), 1.0)
+    assert chooser[played] == pytest.approx(ALPHA * (reward + 7))
+
+
+class Ordered:
+    """Luck that explores always, takes these actions in turn, and keeps things in their order."""
+
+    def __init__(self, actions):
+        self.actions = list(actions)
+        self.asked = 0
+
+    def sample(self, tables, count):
+        return tables[:count]
+
+    def random(self):
+        return 0.0
+
+    def choice(self, options):
+        return self.actions.pop(0) if self.actions else options[0]
+
+
 class Playing:
     """Luck that explores always, and takes these actions in turn."""
 

@@ -142,16 +142,6 @@ def task_02_2() -> Answer:
 
 
 def task_02_3() -> Answer:
-    """The best player with one random action in ten."""
-    lesson = opened("02", "SmallGame")
-    for size in ((2, 3), (2, 4)):
-        game = lesson.SmallGame(*size, progress=False)
-        best = game.optimal()
-        stumbling = game.follow(best, epsilon=0.1)
-        yield f"{game.name}, share of the optimum", stumbling.start / best.start
-
-
-def task_02_4() -> Answer:
     """Points, or a 64?"""
     lesson = opened("02", "small", "optimal")
     board, up, right = ((4, 0, 32), (16, 16, 2)), 0, 1
@@ -201,34 +191,12 @@ def task_03_3() -> Answer:
 
 
 def task_04_1() -> Answer:
-    """The afterstate learner off-policy."""
-    lesson = opened("04", "learned", "choose", "EPSILON")
-
-    def says_it():
-        settings = {"epsilon": lesson.EPSILON, "games": lesson.Q_GAMES}
-        return np.mean([says(lesson.learned(**settings, seed=seed)) for seed in lesson.SEEDS])
-
-    yield "on-policy, says", says_it()
-
-    def learn_game(V, rng, epsilon):
-        state, last = mdp.start(2, 2, rng), None
-        while options := mdp.choices(state):
-            if last:
-                V[last] += lesson.ALPHA * (max(r + V[s] for s, r in options.values()) - V[last])
-            last, _ = options[lesson.choose(V, options, rng, epsilon)]
-            state = mdp.spawn(last, rng)
-        V[last] += lesson.ALPHA * (0 - V[last])
-
-    lesson.learn_game = learn_game
-    yield "off-policy, says", says_it()
-
-
-def says(V):
-    """Return what a table says a game is worth."""
-    return sum(
-        chance * max(r + V[after] for after, r in mdp.choices(state).values())
-        for chance, state in mdp.starts(2, 2)
-    )
+    """One table that begins with the truth, with another step size."""
+    lesson = opened("04", "opinions", "truth")
+    for lesson.ALPHA in (0.05, 0.1, 0.2):
+        runs = [lesson.opinions([dict(lesson.truth)] * 2, seed) for seed in lesson.SEEDS]
+        late = [run.says[run.games > lesson.GAMES / 2].mean() for run in runs]
+        yield f"step {lesson.ALPHA}, above the optimum", np.mean(late) - lesson.best.start
 
 
 def task_04_2() -> Answer:
@@ -238,21 +206,6 @@ def task_04_2() -> Answer:
         marks = [lesson.tiny.marks(lesson.learned(start=start, seed=s)) for s in lesson.SEEDS]
         for name, mean in pd.DataFrame(marks).mean().items():
             yield f"start {start}, {name}", mean
-
-
-def task_04_3() -> Answer:
-    """A shrinking epsilon."""
-    lesson = opened("04", "small", "board_table", "ON_2x3")
-    for first in ((0.1, 0.03, 0), (0.3, 0.1, 0)):
-        shares = []
-        for seed in SEEDS:
-            table = lesson.board_table("2x3")
-            for epsilon in first:
-                budget = {"actions": lesson.ON_2x3 // 3, "progress": False}
-                train(table, alpha=lesson.ALPHA, epsilon=epsilon, seed=seed, **budget)
-            shares.append(lesson.small.marks(table)["share"])
-        for name in ("min", "mean", "max"):
-            yield f"{first}, {name}", getattr(np, name)(shares)
 
 
 def task_05_1() -> Answer:

@@ -795,7 +795,7 @@ def _write_numbers(ax, image, values):
 
 @style()
 @says_what
-def layers(values, ax=None):
+def layers(values, boards=(), ax=None):
     """Draw what every afterstate of a small board is worth, over its tile sum; return ax.
 
     Blue: the afterstates that 10 000 games come to at least once, on average; a larger dot is met
@@ -803,9 +803,11 @@ def layers(values, ax=None):
 
     Args:
         values: the `Values` of a way to play.
+        boards: afterstates that are written out beside their dots, each as rows of tiles.
 
     Raises:
-        ValueError: for a board with more than 100 000 afterstates.
+        ValueError: for a board with more than 100 000 afterstates, and for one to write that is no
+            afterstate of the game.
     """
     if len(values.boards) > 100_000:
         raise ValueError(f"{len(values.boards)} afterstates are too many to draw: take 2x3")
@@ -818,7 +820,21 @@ def layers(values, ax=None):
     _format_axis(ax.yaxis, "points still to come")
     for handle in _legend_above(ax).get_legend().legend_handles:
         handle.set_sizes([30])
+    for board in boards:
+        _write_board(ax, board, values.afterstate(board))
     return ax
+
+
+def _write_board(ax, board, height):
+    """Write a board's tiles to the left of its dot; above it, too, if many dots are about it."""
+    width = max(len(str(tile)) for row in board for tile in row)
+    lines = [" ".join(str(tile or "·").rjust(width) for tile in row) for row in board]
+    spot, look = (sum(map(sum, board)), height), {"arrowstyle": "-", "color": GREY}
+    above = 75 if height < sum(ax.get_ylim()) / 2 else 0  # points of print
+    ax.annotate(
+        "\n".join(lines), spot, (-14, above), textcoords="offset points", ha="right", va="center",
+        family="monospace", fontsize=9, arrowprops=look, bbox={"fc": "white", "ec": GREY},
+    )  # fmt: skip
 
 
 @style()
