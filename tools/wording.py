@@ -91,7 +91,7 @@ def of_paragraph(paragraph: str, line: int, task: bool) -> Iterator[Sentence]:
     bold = BOLD.search(text)
     asks = bold.start() if bold else len(text)
     for begin, end in ends(text):
-        sentence = BOLD.sub(r"\1", text[begin:end])
+        sentence = text[begin:end].replace("**", "")
         if sentence.rstrip(CLOSES).endswith((".", "!", "?")) and WORD.search(sentence):
             yield Sentence(line, sentence, task or end > asks)
 
