@@ -87,7 +87,7 @@ def of_text(markdown: str, tasks: bool = False) -> Iterator[Sentence]:
 
 def of_paragraph(paragraph: str, line: int, task: bool) -> Iterator[Sentence]:
     """Yield the sentences of a paragraph that begins in this line; its fragments are none."""
-    text = " ".join(ONE_WORD.sub("x", LEFT_OUT.sub(" ", paragraph)).split())
+    text = " ".join(ONE_WORD.sub("Xx", LEFT_OUT.sub(" ", paragraph)).split())
     bold = BOLD.search(text)
     asks = bold.start() if bold else len(text)
     for begin, end in ends(text):
