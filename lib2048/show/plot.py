@@ -17,7 +17,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox
 
 from lib2048.game.board import max_exponent
@@ -245,6 +245,8 @@ def _finish_curves(ax, x, y, logx):
         ax.set_xscale("log")
     else:
         ax.set_xlim(left=0)
+        if ax.get_xlim()[1] >= 1e9:
+            ax.xaxis.set_major_locator(MaxNLocator(5))  # 2.5·10⁹ is a long name
     _format_axis(ax.xaxis, x)
     _format_axis(ax.yaxis, y)
     if ax.dataLim.y0 >= 0:
@@ -362,7 +364,8 @@ def _name_ticks(axis, names):
 
 def _legend_above(ax):
     names = ax.get_legend_handles_labels()[1]
-    columns = 1 if sum(map(len, names)) + 6 * len(names) > 60 else len(names)
+    one_row = sum(map(len, names)) + 6 * len(names) <= 60  # letters
+    columns = len(names) if one_row else max(1, 60 // (max(map(len, names)) + 8))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
     return ax
 
@@ -746,7 +749,7 @@ def tradeoff(groups, ax=None):
     return ax
 
 
-ROUND_A_POINT = (
+_ROUND_A_POINT = (
     *((0, 9, "center", "bottom"), (0, -9, "center", "top")),
     *((8, 3, "left", "bottom"), (-8, -3, "right", "top")),
     *((8, -3, "left", "top"), (-8, 3, "right", "bottom")),
@@ -755,28 +758,26 @@ ROUND_A_POINT = (
 
 
 def _name_points(ax, frames):
-    """Write each player's name beside its point, where it is furthest from all other marks."""
+    """Write each player's name beside its point, where it covers no other name and few marks."""
     ax.figure.draw_without_rendering()  # so that the layout stands
-    taken = [bar for lines in ax.containers for bar in _boxes(ax, lines)]
+    marks = [mark for lines in ax.containers for mark in _boxes(ax, lines)]
+    names, frame_of = [], ax.get_window_extent()
+
+    def covers(box):
+        outside = not (frame_of.x0 < box.x0 and box.x1 < frame_of.x1)
+        return box.count_overlaps(names) + outside, box.count_overlaps(marks)
+
     for colour, frame in zip((lines[0].get_color() for lines in ax.containers), frames):
         frame = frame.sort_values("moves_per_s")
         for name, *point in zip(frame["name"], frame["moves_per_s"], frame["mean"]):
+            note = {"textcoords": "offset points", "color": colour, "fontsize": 10}
             tried = [
-                ax.annotate(
-                    name,
-                    point,
-                    place,
-                    textcoords="offset points",
-                    ha=ha,
-                    va=va,
-                    color=colour,
-                    fontsize=10,
-                )  # fmt: skip
-                for *place, ha, va in ROUND_A_POINT
+                ax.annotate(name, point, place, ha=ha, va=va, **note)
+                for *place, ha, va in _ROUND_A_POINT
             ]
             boxes = [text.get_window_extent() for text in tried]
-            best = min(range(len(tried)), key=lambda n: boxes[n].count_overlaps(taken))
-            taken.append(boxes[best])
+            best = min(range(len(tried)), key=lambda n: covers(boxes[n]))
+            names.append(boxes[best])
             for n, text in enumerate(tried):
                 if n != best:
                     text.remove()
@@ -784,11 +785,13 @@ def _name_points(ax, frames):
 
 def _boxes(ax, lines):
     """Return boxes, in pixels, that a line of points with its bars covers."""
-    xs, ys = lines[0].get_data()
-    at = ax.transData.transform(np.column_stack([xs, ys]).astype(float))
-    between = [np.linspace(a, b, 8) for a, b in itertools.pairwise(at)]
-    marks = np.concatenate([at, *between])
-    return [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in marks]
+    line, caps, _ = lines
+    at, *ends = (
+        ax.transData.transform(np.column_stack(each.get_data()).astype(float))
+        for each in (line, *caps)
+    )
+    between = [np.linspace(a, b, 8) for a, b in [*itertools.pairwise(at), *zip(*ends)]]
+    return [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in np.concatenate([at, *between])]
 
 
 # ------------------------------------------------------------------------- values and games
