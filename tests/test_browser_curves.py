@@ -78,7 +78,7 @@ def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     rules.until_it_says("td_0.1")
     ends = notebook.ask("[round(f['mean'].iloc[-1]) for _, [f], _ in rules.drawn()]")
     last = f"{ends[0]:,}".replace(",", "\u202f")
-    assert f"tc_1.0 {last} at 300 M" in rules.said  # the paper's numbers are of 10 G actions
+    assert f"tc_1.0 {last} at 300 M" in rules.said  # the paper's numbers are of 10¹⁰ actions
     assert "tc_1.0, paper 250\u202f393," in rules.said
     assert rules.root.locator(".lib-plot canvas").count() == 1
     assert rules.names()[:2] == ["tc_1.0", "td_0.1"], "those that are drawn come first"

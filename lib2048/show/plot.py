@@ -17,7 +17,8 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.transforms import Bbox
 
 from lib2048.game.board import max_exponent
 from lib2048.game.frontier import tile_sums
@@ -51,6 +52,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 MARKS = "Dos^vP*"
 GREY, PALE = "#6b6b6b", "#d9d9d9"
 WIDTH, HEIGHT = 6.4, 3.6  # inches
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 STYLE = {
     "figure.figsize": (WIDTH, HEIGHT),
@@ -140,12 +142,17 @@ def show(ax, finding):
 
 @says_what
 def short(number):
-    """Write a number as the axes do: 950, 20 k, 1.5 M, 10 G, with at most three digits.
+    """Write a number as the axes do: 950, 20 k, 1.5 M, 4·10⁹, with at most three digits.
 
     The space does not break. Below 1000 nothing is shortened: 0.25 stays 0.25.
     """
-    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(float(f"{number:.3g}")) >= size:
+    rounded = abs(float(f"{number:.3g}"))
+    if rounded >= 1e9:
+        mantissa, _, power = f"{number:.2e}".partition("e+")
+        times = "" if float(mantissa) == 1 else f"{float(mantissa):g}·"
+        return f"{times}10{str(int(power)).translate(_RAISED)}".replace("-", "−")
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if rounded >= size:
             return f"{number / size:.3g}\u00a0{unit}".replace("-", "−")
     return f"{number:.4g}".replace("-", "−")
 
@@ -238,6 +245,8 @@ def _finish_curves(ax, x, y, logx):
         ax.set_xscale("log")
     else:
         ax.set_xlim(left=0)
+        if ax.get_xlim()[1] >= 1e9:
+            ax.xaxis.set_major_locator(MaxNLocator(5))  # 2.5·10⁹ is a long name
     _format_axis(ax.xaxis, x)
     _format_axis(ax.yaxis, y)
     if ax.dataLim.y0 >= 0:
@@ -355,7 +364,8 @@ def _name_ticks(axis, names):
 
 def _legend_above(ax):
     names = ax.get_legend_handles_labels()[1]
-    columns = 1 if sum(map(len, names)) + 6 * len(names) > 60 else len(names)
+    one_row = sum(map(len, names)) + 6 * len(names) <= 60  # letters
+    columns = len(names) if one_row else max(1, 60 // (max(map(len, names)) + 8))
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, borderaxespad=0.2)
     return ax
 
@@ -436,8 +446,10 @@ def scores(scores, kind="histogram", ax=None):
             ax.ecdf(sample, label=name)
             continue
         weights = np.full(len(sample), 1 / len(sample))
-        *_, bars = ax.hist(sample, edges, weights=weights, alpha=0.45, label=name)
-        colour = bars[0].get_facecolor()[:3]
+        # outlines: fills that lie over each other would make a colour that is in no legend
+        look = {"histtype": "step", "linewidth": 1.8} if len(samples) > 1 else {"alpha": 0.45}
+        *_, bars = ax.hist(sample, edges, weights=weights, label=name, **look)
+        colour = bars[0].get_edgecolor() if len(samples) > 1 else bars[0].get_facecolor()[:3]
         ax.axvline(sample.mean(), color=colour, linestyle="--", linewidth=1.8)
     ax.set_xlim(left=0)
     _format_axis(ax.xaxis, "score of a game (points)")
@@ -488,14 +500,14 @@ def ladder(names, rates, unit="moves/s", ax=None):
     if not all(rate > 0 for rate in rates):
         raise ValueError("a rate is a number above 0")
     ax, places = _axes(ax, 0.9 + 0.5 * len(names)), range(len(names))
-    start = min(rates) / 4  # a logarithmic bar has no zero to stand on
-    ax.barh(places, [rate - start for rate in rates], 0.62, start, color=COLOURS[0])
+    ax.plot(rates, places, "o", markersize=9, color=COLOURS[0])  # no bars: a log axis has no zero
     for place, rate, before in zip(places, rates, [None, *rates]):
         times = f"   × {_ratio(rate / before)}" if before else ""
-        ax.text(rate, place, f" {short(rate)}{times}", va="center")
+        ax.text(rate, place, f"  {short(rate)}{times}", va="center")
     ax.set(xscale="log", xlabel=unit)
-    ax.set_xlim(start, max(rates) * (max(rates) / start) ** 0.4)  # room for the numbers
-    ax.xaxis.set_major_locator(LogLocator(10, numticks=7))
+    reach = max(rates) / min(rates)
+    ax.set_xlim(min(rates) / 2, max(rates) * max(2, reach**0.6))  # room for the numbers
+    ax.xaxis.set_major_locator(LogLocator(10, numticks=5))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(_SHORT)
     _name_rows(ax, names)
@@ -710,8 +722,7 @@ def regret(groups, xlabel="sum of the small tiles", ax=None):
 def tradeoff(groups, ax=None):
     """Draw what thinking longer buys: mean score against speed, a line a group; return ax.
 
-    The names of the first group stand below its points, those of the second above, and so on. The
-    x-axis is logarithmic.
+    Each name stands beside its point where there is room. The x-axis is logarithmic.
 
     Args:
         groups: {label: frame}; a row is one player, with the columns name (written beside its
@@ -723,22 +734,64 @@ def tradeoff(groups, ax=None):
     if not groups:
         raise ValueError("there are no players to show")
     ax = _axes(ax, 5)
-    note = {"textcoords": "offset points", "rotation": 40, "rotation_mode": "anchor"}
-    for n, (label, frame) in enumerate(_named(groups).items()):
+    for label, frame in _named(groups).items():
         _check_frame(frame, label, "name", "moves_per_s", "mean", "ci95")
         frame = frame.sort_values("moves_per_s")
         speed, mean, half = (frame[name] for name in ("moves_per_s", "mean", "ci95"))
-        (line, *_) = ax.errorbar(speed, mean, half, fmt="o-", capsize=3, label=label)
-        offset, ha, va = ((3, 4), "left", "bottom") if n % 2 else ((-2, -4), "right", "top")
-        for name, *point in zip(frame["name"], speed, mean):
-            colour = line.get_color()
-            ax.annotate(name, point, offset, ha=ha, va=va, color=colour, fontsize=10, **note)
+        ax.errorbar(speed, mean, half, fmt="o-", capsize=3, label=label)
     ax.set_xscale("log")
     ax.margins(x=0.1, y=0.15)
     ax.xaxis.set_minor_locator(NullLocator())
     _format_axis(ax.xaxis, "moves_per_s")
     _format_axis(ax.yaxis, "mean")
-    return _legend_above(ax)
+    _legend_above(ax)
+    _name_points(ax, groups.values())
+    return ax
+
+
+_ROUND_A_POINT = (
+    *((0, 9, "center", "bottom"), (0, -9, "center", "top")),
+    *((8, 3, "left", "bottom"), (-8, -3, "right", "top")),
+    *((8, -3, "left", "top"), (-8, 3, "right", "bottom")),
+    *((0, 21, "center", "bottom"), (0, -21, "center", "top")),
+)  # offset in points, and how a name lies there
+
+
+def _name_points(ax, frames):
+    """Write each player's name beside its point, where it covers no other name and few marks."""
+    ax.figure.draw_without_rendering()  # so that the layout stands
+    marks = [mark for lines in ax.containers for mark in _boxes(ax, lines)]
+    names, frame_of = [], ax.get_window_extent()
+
+    def covers(box):
+        outside = not (frame_of.x0 < box.x0 and box.x1 < frame_of.x1)
+        return box.count_overlaps(names) + outside, box.count_overlaps(marks)
+
+    for colour, frame in zip((lines[0].get_color() for lines in ax.containers), frames):
+        frame = frame.sort_values("moves_per_s")
+        for name, *point in zip(frame["name"], frame["moves_per_s"], frame["mean"]):
+            note = {"textcoords": "offset points", "color": colour, "fontsize": 10}
+            tried = [
+                ax.annotate(name, point, place, ha=ha, va=va, **note)
+                for *place, ha, va in _ROUND_A_POINT
+            ]
+            boxes = [text.get_window_extent() for text in tried]
+            best = min(range(len(tried)), key=lambda n: covers(boxes[n]))
+            names.append(boxes[best])
+            for n, text in enumerate(tried):
+                if n != best:
+                    text.remove()
+
+
+def _boxes(ax, lines):
+    """Return boxes, in pixels, that a line of points with its bars covers."""
+    line, caps, _ = lines
+    at, *ends = (
+        ax.transData.transform(np.column_stack(each.get_data()).astype(float))
+        for each in (line, *caps)
+    )
+    between = [np.linspace(a, b, 8) for a, b in [*itertools.pairwise(at), *zip(*ends)]]
+    return [Bbox.from_bounds(x - 4, y - 4, 8, 8) for x, y in np.concatenate([at, *between])]
 
 
 # ------------------------------------------------------------------------- values and games

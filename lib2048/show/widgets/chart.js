@@ -19,9 +19,16 @@ const LETTERS = 12; // pixels, the size of what stands in a chart
 const ROWS = 3; // of marks' words
 const THEME = { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] };
 
-// A number as an axis has it: 2 500, 35 k, 12.5 M.
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+
+// A number as an axis has it: 2 500, 35 k, 12.5 M, 4·10⁹.
 export function brief(number) {
-  for (const [size, letter] of [[1e9, "G"], [1e6, "M"], [1e4, "k"]]) {
+  if (Math.abs(number) >= 1e9) {
+    const [mantissa, power] = number.toExponential(3).split("e+");
+    const raised = [...power].map((digit) => RAISED[digit]).join("");
+    return Number(mantissa) === 1 ? `10${raised}` : `${Number(mantissa)}·10${raised}`;
+  }
+  for (const [size, letter] of [[1e6, "M"], [1e4, "k"]]) {
     if (Math.abs(number) < size) continue;
     const unit = letter === "k" ? 1e3 : size;
     return `${Number((number / unit).toPrecision(4))} ${letter}`;
