@@ -405,6 +405,7 @@ def _link(label):
 
 # --------------------------------------------------------------------------- curves
 
+BESIDE = 180  # as wide as the legend of curves, in pixels
 CURVES = ((ACCENT, "none"), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
 
 
@@ -426,13 +427,18 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
     most = [max([number for number in column if number], default=1) for column in zip(*every)]
     right, top = most or (1, 1)
     body = [_rect(0, LINE, width, height, "none", 0, stroke=FRAME)]
-    for n, ((name, points), (colour, dash)) in enumerate(zip(curves.items(), CURVES)):
+    drawn = [
+        [(x * width / right, height + LINE - y * height / top) for x, y in points]
+        for points in curves.values()
+    ]
+    here = [y for points in drawn for x, y in points if x > width - BESIDE]
+    legend = _legend_at(here, LINE * len(curves), LINE, height + LINE)
+    for n, (name, places, (colour, dash)) in enumerate(zip(curves, drawn, CURVES)):
         look = {"stroke": colour, "stroke_width": 2, "stroke_dasharray": dash}
-        places = ((x * width / right, height + LINE - y * height / top) for x, y in points)
         way = "L".join(f"{_n(x)} {_n(y)}" for x, y in places)
-        body += [_element("path", d=f"M{way}", fill="none", **look)] if points else []
-        if len(curves) > 1:  # a legend in the lower right corner
-            y = height + LINE * (n - len(curves)) + 30
+        body += [_element("path", d=f"M{way}", fill="none", **look)] if places else []
+        if len(curves) > 1:
+            y = legend + LINE * n
             body.append(_text(width - 40, y, name, FONT - 2, DARK, text_anchor="end"))
             body.append(_element("path", d=f"M{_n(width - 34)} {_n(y)}h28", **look))
     high = f"{ylabel}, up to {thousands(top)}" if most else f"{ylabel}: no game is over yet"
@@ -440,6 +446,19 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
     body.append(_text(0, 8, high, FONT - 2, DARK, text_anchor="start"))
     body.append(_text(width, height + LINE + 10, wide, FONT - 2, DARK, text_anchor="end"))
     return Picture("\n".join(body), width, height + 2 * LINE, f"{high}; {wide}")
+
+
+def _legend_at(curves, size, top, bottom):
+    """Return where a legend's first line stands: at the bottom, unless curves run through it.
+
+    curves: heights that they have there; size: of the legend; top, bottom: of the figure.
+    """
+    firsts = bottom - size + 10, (top + bottom - size) / 2 + 10, top + 10
+
+    def clear(first):  # of the curves, above and below its middle
+        return min((abs(y + 10 - first - size / 2) for y in curves), default=bottom)
+
+    return firsts[0] if clear(firsts[0]) > size / 2 else max(firsts, key=clear)
 
 
 # --------------------------------------------------------------------------- tuples and weights
