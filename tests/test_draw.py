@@ -267,7 +267,15 @@ def test_no_curve_runs_through_the_legend(low, high):
     names = [y for _, y, node in elements(picture, "text") if node.text in curves]
     for end in (low, high):
         at = 150 + draw.LINE - 150 * end / high
-        assert all(abs(y - at) > 8 for y in names)
+        assert len(names) == 2 and all(abs(y - at) > 8 for y in names)
+
+
+def test_a_legend_goes_to_the_left_where_the_right_is_full():
+    falling = [(x, min(100, 300 - 3 * x)) for x in range(100)]
+    curves = {"expected": falling, "so far": [(x, 4) for x in range(100)]}
+    picture = draw.curves(curves, "actions", "points", width=520, height=150)
+    [(x, _, _)] = [found for found in elements(picture, "text") if found[2].text == "so far"]
+    assert x < 260
 
 
 def test_curves_without_points_say_so_and_too_many_are_refused(refused):

@@ -683,11 +683,12 @@ class Search:
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)
 
-    def decide_all(self, boards, words):
+    def decide_all(self, boards, words, context=None):
         """Search many boards, each with what is remembered of those before it.
 
         Args:
             boards, words: uint64[n].
+            context: what to work with and to count in, of `context()`; by default an empty one.
 
         Returns:
             int64[n], 4 where no action is legal; int64[n], plies reached; and float32[n, 4], what
@@ -695,7 +696,8 @@ class Search:
         """
         states = np.array(boards, np.uint64), np.array(words, np.uint64)
         found, values = np.zeros((len(boards), 2), np.int64), np.zeros((len(boards), 4), np.float32)
-        self.network.game.bind(decide)()(self._cleared(), *states, found, values)
+        context = self._cleared() if context is None else context
+        self.network.game.bind(decide)()(context, *states, found, values)
         return found[:, 0], found[:, 1], values
 
 

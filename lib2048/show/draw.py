@@ -431,16 +431,15 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
         [(x * width / right, height + LINE - y * height / top) for x, y in points]
         for points in curves.values()
     ]
-    here = [y for points in drawn for x, y in points if x > width - BESIDE]
-    legend = _legend_at(here, LINE * len(curves), LINE, height + LINE)
+    legend, first = _legend_at(sum(drawn, []), LINE * len(curves), width, height)
     for n, (name, places, (colour, dash)) in enumerate(zip(curves, drawn, CURVES)):
         look = {"stroke": colour, "stroke_width": 2, "stroke_dasharray": dash}
         way = "L".join(f"{_n(x)} {_n(y)}" for x, y in places)
         body += [_element("path", d=f"M{way}", fill="none", **look)] if places else []
         if len(curves) > 1:
-            y = legend + LINE * n
-            body.append(_text(width - 40, y, name, FONT - 2, DARK, text_anchor="end"))
-            body.append(_element("path", d=f"M{_n(width - 34)} {_n(y)}h28", **look))
+            y = first + LINE * n
+            body.append(_text(legend - 40, y, name, FONT - 2, DARK, text_anchor="end"))
+            body.append(_element("path", d=f"M{_n(legend - 34)} {_n(y)}h28", **look))
     high = f"{ylabel}, up to {thousands(top)}" if most else f"{ylabel}: no game is over yet"
     wide = f"{xlabel}, up to {thousands(right)}" if most else xlabel
     body.append(_text(0, 8, high, FONT - 2, DARK, text_anchor="start"))
@@ -448,17 +447,20 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
     return Picture("\n".join(body), width, height + 2 * LINE, f"{high}; {wide}")
 
 
-def _legend_at(curves, size, top, bottom):
-    """Return where a legend's first line stands: at the bottom, unless curves run through it.
+def _legend_at(points, size, width, height):
+    """Return (its right end, its first line) of a legend: where no curve runs, or as far from it.
 
-    curves: heights that they have there; size: of the legend; top, bottom: of the figure.
+    points: [(x, y)] of all curves; size: the legend's height; width, height: of the figure.
     """
-    firsts = bottom - size + 10, (top + bottom - size) / 2 + 10, top + 10
+    lines = LINE + height - size + 10, LINE + (height - size) / 2 + 10, LINE + 10
 
-    def clear(first):  # of the curves, above and below its middle
-        return min((abs(y + 10 - first - size / 2) for y in curves), default=bottom)
+    def clear(place):  # how far the curves are from its middle
+        end, first = place
+        heights = [y for x, y in points if end - BESIDE < x <= end]
+        return min((abs(y + 10 - first - size / 2) for y in heights), default=height)
 
-    return firsts[0] if clear(firsts[0]) > size / 2 else max(firsts, key=clear)
+    places = [(end, first) for end in (width, BESIDE) for first in lines]  # the usual one first
+    return places[0] if clear(places[0]) > size / 2 else max(places, key=clear)
 
 
 # --------------------------------------------------------------------------- tuples and weights
