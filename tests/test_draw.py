@@ -260,6 +260,24 @@ def test_curves_share_their_scales_and_begin_at_nothing():
     assert {"td", "tc", "later"} <= {node.text for _, _, node in elements(picture, "text")}
 
 
+@pytest.mark.parametrize("low, high", [(5, 100), (60, 100), (50, 52), (0, 50)])
+def test_no_curve_runs_through_the_legend(low, high):
+    curves = {"expected": [(x, high) for x in range(100)], "so far": [(x, low) for x in range(100)]}
+    picture = draw.curves(curves, "actions", "points", width=520, height=150)
+    names = [y for _, y, node in elements(picture, "text") if node.text in curves]
+    for end in (low, high):
+        at = 150 + draw.LINE - 150 * end / high
+        assert len(names) == 2 and all(abs(y - at) > 8 for y in names)
+
+
+def test_a_legend_goes_to_the_left_where_the_right_is_full():
+    falling = [(x, min(100, 300 - 3 * x)) for x in range(100)]
+    curves = {"expected": falling, "so far": [(x, 4) for x in range(100)]}
+    picture = draw.curves(curves, "actions", "points", width=520, height=150)
+    [(x, _, _)] = [found for found in elements(picture, "text") if found[2].text == "so far"]
+    assert x < 260
+
+
 def test_curves_without_points_say_so_and_too_many_are_refused(refused):
     assert "no game is over yet" in draw.curves({"td": []}, "actions", "points").text
     five = dict.fromkeys("abcde", [])

@@ -19,6 +19,7 @@ from lib2048 import (
     evaluate,
     from_tiles,
     heuristic_player,
+    record_game,
     slide,
 )
 from lib2048.game import spec
@@ -246,6 +247,26 @@ def test_a_player_searches_the_smaller_board():
         values = SearchPlayer(OURS, plies).values(board)
         assert values == Search(OURS, plies).decide(smaller)[1]
         assert values != Search(OURS, plies).decide(board)[1]
+
+
+def test_many_boards_are_searched_at_once_as_one_by_one():
+    steps = record_game(OURS, seed=2)[::40] + record_game(OURS, seed=2)[-1:]
+    boards, words = ([getattr(step, name) for step in steps] for name in ("board", "word"))
+    for plies in (1, 2, 3):
+        player = SearchPlayer(OURS, plies)
+        actions, worths = player.decide_all(boards, words)
+        for board, action, row in zip(boards, actions, worths, strict=True):
+            taken, values = player.decide(board)
+            assert action == (4 if taken is None else taken)
+            found = {a: worth for a, worth in enumerate(row) if not np.isnan(worth)}
+            assert found == pytest.approx(values, rel=1e-5)
+
+
+def test_a_search_of_many_boards_ends_when_it_is_stopped():
+    search = Search(OURS, MOST_PLIES)
+    search.stop[0] = 1
+    _, plies, _ = search.decide_all([from_tiles(EASY)] * 1000, [0] * 1000)
+    assert plies[0] > 0 and not plies[1:].any()
 
 
 def test_a_search_ends_when_it_is_stopped():

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib2048 import plot, record_game
+from lib2048 import Network, plot, record_game, train
 from lib2048.cli import main
 from lib2048.course import labs, mark_prediction, own_game, predict, predicted, predictions
 from lib2048.course.labs import hw01
@@ -80,8 +80,15 @@ def command(capsys, *words):
 # ---------------------------------------------------------------- the game of lesson 00
 
 
+def test_without_a_game_of_ones_own_there_is_that_of_a_beginner(reader):
+    beginner = Network("4x6")
+    train(beginner, alpha=0.1, games=1000, seed=1, progress=False)
+    theirs, found = record_game(beginner, seed=1), own_game()
+    assert [step.board for step in found] == [step.board for step in theirs]
+    assert found[-1].action is None and len(found) > 100
+
+
 def test_the_game_of_lesson_00_is_found_again(reader):
-    assert own_game() is None
     steps = record_game("greedy", seed=3)[:20]
     game = {"seed": "3", "number": 0, "start": None, "by": ""}
     for name, actions in (("00_start_here-003", steps), ("00_start_here-009", steps[:5])):

@@ -57,12 +57,30 @@ def test_what_cannot_be_reviewed_is_said(steps, who, words):
         review(steps, who)
 
 
-@pytest.mark.parametrize("who", [heuristic_player(), SearchPlayer(a_player(), 1)])
-def test_a_search_of_one_ply_is_asked_about_all_turns_at_once(who):
-    steps = record_game("greedy", seed=4)
+@pytest.mark.parametrize(
+    "who", [heuristic_player(), *(SearchPlayer(a_player(), plies) for plies in (1, 2, 3))], ids=repr
+)
+def test_a_search_is_asked_about_all_turns_at_once(who, monkeypatch):
+    steps = record_game("greedy", seed=4)[-60:]
+    one_by_one = [who.values(step.board) for step in steps[:-1]]
+    monkeypatch.setattr(SearchPlayer, "decide", None)
     worths = review(steps, who).worths
-    for row, step in zip(worths, steps[:-1], strict=True):
-        values = who.values(step.board)
-        assert {a: pytest.approx(v, rel=1e-6, abs=0.1) for a, v in values.items()} == {
-            a: worth for a, worth in enumerate(row) if not np.isnan(worth)
+    for row, values in zip(worths, one_by_one, strict=True):
+        assert values == {
+            a: pytest.approx(worth, rel=1e-6, abs=0.1)
+            for a, worth in enumerate(row)
+            if not np.isnan(worth)
         }
+
+
+def test_a_search_is_told_no_more_than_a_player_sees():
+    """In Threes! the word holds which cards are left, and a player sees the next one alone."""
+    network = Network("cells:0123,4567@threes")
+    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
+    who = SearchPlayer(network, 2)
+    steps = record_game("greedy", seed=2, game="threes")
+    worths = review(steps, who).worths
+    seen = [who.values(*who.game.seen(step.board, step.word)) for step in steps[:-1]]
+    assert [row[~np.isnan(row)].tolist() for row in worths] == [
+        pytest.approx([*values.values()], abs=0.01) for values in seen
+    ]

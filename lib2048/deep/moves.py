@@ -206,12 +206,12 @@ def record_games(who, games, seed=TEST_SEED, first_game=0, game=WHOLE):
 def decision(who, seed=TEST_SEED):
     """Return a rule for games in step: a function from a `Lockstep` to the action of each place.
 
-    who: such a function; a player with `decide_all`, such as a policy network's; a `Network`, or
-    another with `values` of many boards, which takes the largest reward + value; any other player
-    or its name, asked board by board.  Raises ValueError for anything else.
+    who: such a function; a player with `decide_in_step`, such as a policy network's; a `Network`,
+    or another with `values` of many boards, which takes the largest reward + value; any other
+    player or its name, asked board by board.  Raises ValueError for anything else.
     """
-    if hasattr(who, "decide_all"):
-        return lambda games: who.decide_all(games, seed)
+    if hasattr(who, "decide_in_step"):
+        return lambda games: who.decide_in_step(games, seed)
     if isinstance(who, Network) or (hasattr(who, "values") and not hasattr(who, "choose")):
         return lambda games: games.worths(who.values).argmax(axis=1)
     if callable(who) and not hasattr(who, "parameters"):  # a bare module of torch
@@ -253,7 +253,7 @@ class StepPlayer:
         actions[forbidden] = legal[forbidden].argmax(axis=1)
         return actions
 
-    def decide_all(self, games, seed):
+    def decide_in_step(self, games, seed):
         """Return the action of each place of a `Lockstep`: int64[count]."""
         live, actions = games.live, np.zeros(len(games.places), np.int64)
         places, legal = games.places[live], np.isfinite(games.rewards[live])

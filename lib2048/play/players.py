@@ -38,7 +38,7 @@ from lib2048.machine.threads import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network
 from lib2048.networks.network import Network, check_tables
 from lib2048.search.batched import BatchSearch
-from lib2048.search.expectimax import CONTEXT, COUNTERS, MEMORY, Search, search_policy
+from lib2048.search.expectimax import CONTEXT, COUNTERS, ILLEGAL, MEMORY, Search, search_policy
 
 # ---------------------------------------------------------------- policies
 # A policy takes (context, game, board, word, luck) and returns (action, afterstate, reward, luck),
@@ -330,6 +330,21 @@ class SearchPlayer:
             return self.search.decide(board, word)[:2]
         with Crowd(1, flag=self.stop) as crowd:  # so that Ctrl-C is heard
             return crowd.do(lambda: self.search.decide(board, word)[:2])
+
+    def decide_all(self, boards, words):
+        """Return (actions, {action: reward + value} as arrays) of many boards, searched at once.
+
+        It is what `decide` returns, but for the last digits: a search remembers the boards before.
+
+        Args:
+            boards, words: uint64[n].
+
+        Returns:
+            int64[n], 4 where no action is legal, and float64[n, 4], nan where one is not.
+        """
+        with Crowd(1, flag=self.stop) as crowd:
+            actions, _, values = crowd.do(lambda: self.search.decide_all(boards, words))
+        return actions, np.where(values == ILLEGAL, np.nan, values.astype(np.float64))
 
     def values(self, board, word=0):
         """Return {action: reward + value of its afterstate, searched} of the legal actions."""

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lib2048.endgame.table import Table
-from lib2048.game.batch import options
 from lib2048.play.evaluation import scores_after
-from lib2048.play.players import SearchPlayer, game_of, player
+from lib2048.play.players import game_of, player
 
 
 @dataclass(frozen=True)
@@ -106,22 +105,12 @@ def _opinion(who, turns):
     who = player(who)
     if not hasattr(who, "values"):
         raise ValueError(f"{who.name} values no actions: ask a network, or the heuristic")
-    boards = np.array([step.board for step in turns], np.uint64)
-    words = np.array([step.word for step in turns], np.uint64)
     if hasattr(who, "decide_all"):
+        boards = np.array([step.board for step in turns], np.uint64)
+        words = np.array([step.word for step in turns], np.uint64)
         return who.name, who.decide_all(boards, words)[1]
-    if isinstance(who, SearchPlayer) and who.search.limits.plies == 1 and not words.any():
-        return who.name, _one_ply(who, boards)
     seen = game_of(who).seen
     return who.name, _table(who.values(*seen(step.board, step.word)) for step in turns)
-
-
-def _one_ply(who, boards):
-    """Return what a search of one ply says of many boards, float64[n, 4], nan for no action."""
-    after, rewards = options(boards, who.game)
-    values = who.network.values(after.ravel()).reshape(after.shape)
-    paid = rewards if who.search.limits.pays else 0
-    return np.where(rewards < 0, np.nan, values.astype(np.float64) + paid)
 
 
 def _table(answers):

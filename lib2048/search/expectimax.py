@@ -567,11 +567,21 @@ def searched(context, game, board, word, luck):
     return action, after, reward, luck
 
 
-@compiled(types.Tuple((types.uint64, types.int64))(CONTEXT, types.uint64, types.uint64))
-def decide(context, board, word):
-    """Choose on one board; return (action or 4, plies)."""
+@compiled(types.void(CONTEXT, *2 * [types.uint64[::1]], types.int64[:, ::1], types.float32[:, ::1]))
+def decide(context, boards, words, found, values):
+    """Choose on each of many boards, as long as nobody stops it.
+
+    found: int64[n, 2], filled with (action or 4, plies); values: float32[n, 4], with what the
+    actions are worth.
+    """
     network, limits, memory = _parts(context)
-    return decide_kernel(network, limits, memory, board, word)
+    for i in range(len(boards)):
+        action, plies = decide_kernel(network, limits, memory, boards[i], words[i])
+        found[i, 0], found[i, 1] = action, plies
+        for a in range(QUAD):
+            values[i, a] = memory.values[places().root + a]
+        if memory.counters[ABORTED] and peek(memory.stop, 0) != 0:
+            break
 
 
 @compiled(types.float32(CONTEXT, types.uint64))
@@ -669,12 +679,26 @@ class Search:
 
     def decide(self, board, word=0):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
-        context, state = self._cleared(), (np.uint64(board), np.uint64(word))
-        action, plies = self.network.game.bind(decide)()(context, *state)
-        root = int(self.network.game.bind(places)().root)
-        values = context[MEMORY].values[root : root + 4]
+        (action,), (plies,), (values,) = self.decide_all([board], [word])
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)
+
+    def decide_all(self, boards, words, context=None):
+        """Search many boards, each with what is remembered of those before it.
+
+        Args:
+            boards, words: uint64[n].
+            context: what to work with and to count in, of `context()`; by default an empty one.
+
+        Returns:
+            int64[n], 4 where no action is legal; int64[n], plies reached; and float32[n, 4], what
+            the actions are worth, -inf where one is not legal.
+        """
+        states = np.array(boards, np.uint64), np.array(words, np.uint64)
+        found, values = np.zeros((len(boards), 2), np.int64), np.zeros((len(boards), 4), np.float32)
+        context = self._cleared() if context is None else context
+        self.network.game.bind(decide)()(context, *states, found, values)
+        return found[:, 0], found[:, 1], values
 
 
 def check_limits(plies, seconds, table_mib=None):

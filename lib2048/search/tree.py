@@ -24,7 +24,6 @@ from lib2048.search.expectimax import (
     RARE,
     TABLE_MIB,
     Search,
-    decide,
     leaf_value,
     table_slot,
 )
@@ -252,7 +251,7 @@ class SearchTree:
         searched; 'leaves' counts repeated ones, 'looked_up' does not.
         """
         context = self.search.context(self.table_mib if table else 0)
-        self.game.bind(decide)()(context, self.root.board, np.uint64(0))
+        self.search.decide_all([self.root.board], [0], context)
         names = COUNTERS[COUNTERS.index("leaves") :]
         return dict(zip(names, context[MEMORY].counters[-len(names) :].tolist(), strict=True))
 

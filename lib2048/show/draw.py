@@ -405,6 +405,7 @@ def _link(label):
 
 # --------------------------------------------------------------------------- curves
 
+BESIDE = 180  # as wide as the legend of curves, in pixels
 CURVES = ((ACCENT, "none"), ("#d55e00", "8 4"), ("#009e73", "2 3"), ("#cc79a7", "10 3 2 3"))
 
 
@@ -426,20 +427,40 @@ def curves(curves, xlabel, ylabel, width=520, height=150):
     most = [max([number for number in column if number], default=1) for column in zip(*every)]
     right, top = most or (1, 1)
     body = [_rect(0, LINE, width, height, "none", 0, stroke=FRAME)]
-    for n, ((name, points), (colour, dash)) in enumerate(zip(curves.items(), CURVES)):
+    drawn = [
+        [(x * width / right, height + LINE - y * height / top) for x, y in points]
+        for points in curves.values()
+    ]
+    legend, first = _legend_at(sum(drawn, []), LINE * len(curves), width, height)
+    for n, (name, places, (colour, dash)) in enumerate(zip(curves, drawn, CURVES)):
         look = {"stroke": colour, "stroke_width": 2, "stroke_dasharray": dash}
-        places = ((x * width / right, height + LINE - y * height / top) for x, y in points)
         way = "L".join(f"{_n(x)} {_n(y)}" for x, y in places)
-        body += [_element("path", d=f"M{way}", fill="none", **look)] if points else []
-        if len(curves) > 1:  # a legend in the lower right corner
-            y = height + LINE * (n - len(curves)) + 30
-            body.append(_text(width - 40, y, name, FONT - 2, DARK, text_anchor="end"))
-            body.append(_element("path", d=f"M{_n(width - 34)} {_n(y)}h28", **look))
+        body += [_element("path", d=f"M{way}", fill="none", **look)] if places else []
+        if len(curves) > 1:
+            y = first + LINE * n
+            body.append(_text(legend - 40, y, name, FONT - 2, DARK, text_anchor="end"))
+            body.append(_element("path", d=f"M{_n(legend - 34)} {_n(y)}h28", **look))
     high = f"{ylabel}, up to {thousands(top)}" if most else f"{ylabel}: no game is over yet"
     wide = f"{xlabel}, up to {thousands(right)}" if most else xlabel
     body.append(_text(0, 8, high, FONT - 2, DARK, text_anchor="start"))
     body.append(_text(width, height + LINE + 10, wide, FONT - 2, DARK, text_anchor="end"))
     return Picture("\n".join(body), width, height + 2 * LINE, f"{high}; {wide}")
+
+
+def _legend_at(points, size, width, height):
+    """Return (its right end, its first line) of a legend: where no curve runs, or as far from it.
+
+    points: [(x, y)] of all curves; size: the legend's height; width, height: of the figure.
+    """
+    lines = LINE + height - size + 10, LINE + (height - size) / 2 + 10, LINE + 10
+
+    def clear(place):  # how far the curves are from its middle
+        end, first = place
+        heights = [y for x, y in points if end - BESIDE < x <= end]
+        return min((abs(y + 10 - first - size / 2) for y in heights), default=height)
+
+    places = [(end, first) for end in (width, BESIDE) for first in lines]  # the usual one first
+    return places[0] if clear(places[0]) > size / 2 else max(places, key=clear)
 
 
 # --------------------------------------------------------------------------- tuples and weights
