@@ -49,6 +49,7 @@ RUNS = {  # name: (settings, batches, seeds)
     "slower-greedy": (GREEDY | SLOWER, 600, (1, 2, 3)),
     "entropy": (SLOWER | {"entropy": 0.05}, 700, (1, 2, 3)),
     "to-go": (TO_GO, 700, (1, 2, 3)),
+    "critic": (CRITIC, 300, (1, 2, 3)),
     "critic-entropy": (CRITIC | {"entropy": 0.05}, 300, (1,)),
     "beyond": (BEYOND | {"half_life": 400.0}, 800, (1, 2, 3)),
     "warm-beyond": (BEYOND | {"half_life": 100.0}, 200, (1,)),
