@@ -376,7 +376,7 @@ def choice(**more):
 def test_a_choice_shows_reward_plus_value_and_marks_the_best():
     said = texts(choice())
     assert "4 + 1\u202f041 = 1\u202f045" in said and "16 − 812 = −796" in said
-    assert "Right · best" in said and {"Up", "Down", "Left"} <= set(said)
+    assert "Right · chosen" in said and {"Up", "Down", "Left"} <= set(said)
     assert said.index("not legal") == said.index("Down") + 1
     assert len(frames(choice())) == 5
 
@@ -384,14 +384,14 @@ def test_a_choice_shows_reward_plus_value_and_marks_the_best():
 def test_the_frame_of_the_best_is_around_its_afterstate():
     (frame,) = outlines(choice())
     where = {node.text: (x, y) for x, y, node in elements(choice(), "text")}
-    assert frame[0] < where["Right · best"][0] < frame[0] + 120
-    assert where["Right · best"][1] > frame[1] + 120
+    assert frame[0] < where["Right · chosen"][0] < frame[0] + 120
+    assert where["Right · chosen"][1] > frame[1] + 120
     assert outlines(draw.choice(BOARD, [(0, BOARD, 0, 1), (3, BOARD, 0, 2)])) != [frame]
 
 
 def test_of_equal_sums_the_first_action_is_best():
     said = texts(draw.choice(BOARD, [(2, BOARD, 4, 0), (1, BOARD, 0, 4)]))
-    assert "Right · best" in said and "Down" in said
+    assert "Right · chosen" in said and "Down" in said
 
 
 # ------------------------------------------------------------------------------------------ trees
@@ -418,7 +418,9 @@ def test_a_tree_shows_chances_answers_and_how_many_it_leaves_out():
 
 def test_a_tree_adds_the_reward_to_the_mean_over_all_spawns_drawn_or_not():
     assert "8 + 10.8 = 18.8" in texts(tree())
-    assert "4 + 879 = 883" in texts(tree()) and "Left · best" in texts(tree())  # .3·50 + .7·1234.5
+    assert "4 + 879 = 883" in texts(tree()) and "Left · chosen" in texts(
+        tree()
+    )  # .3·50 + .7·1234.5
     heavy = [node for _, _, node in elements(tree(), "path") if node.get("stroke-width") == "4"]
     assert [node.get("stroke") for node in heavy] == [ACCENT]
 

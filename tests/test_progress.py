@@ -369,6 +369,21 @@ def test_start_copies_lessons_and_labs_without_answers(course, capsys):
     assert "my/ has all lessons and labs" in said and "lab my/00_start_here.ipynb" in said
 
 
+def test_cells_that_tell_an_answer_are_folded_in_a_copy(tmp_path):
+    question = {"cell_type": "markdown", "source": "**How many of the 32?**", "metadata": {}}
+    words = question | {"source": "Half of them. What next?"}
+    sources = ("draw.row([early, late])", "print(same)\nassert same == 16",
+               'plot.show(ax, "One stage is ahead.")')  # fmt: skip
+    code = [{"cell_type": "code", "source": text, "metadata": {}, "outputs": []}
+            for text in sources]  # fmt: skip
+    lesson = tmp_path / "11_stages.ipynb"
+    cells = [question, *code, words, *code]
+    lesson.write_text(json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    folded = [cell["metadata"].get("jupyter") for cell in copies.fresh(lesson)["cells"]]
+    hidden = {"source_hidden": True}
+    assert folded == [None, None, hidden, hidden, None, None, None, None]
+
+
 def test_a_copy_is_never_overwritten_and_a_newer_original_is_named(course, capsys):
     command(capsys, "lessons", "start")
     mine_of = course / "my" / "06_td0.ipynb"

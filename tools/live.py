@@ -43,10 +43,11 @@ NOTE = re.compile(r"<p><small>This is a picture of it\..*?</small></p>", re.DOTA
 CALL = re.compile(r"\b(\w+(?:Widget|Explorer))\(")
 # What a lesson's learner is, as far as the page can train it.
 TRAINS = {"06": {"rate": "1"}, "08": {"network": "four 5-tuples", "rate": "0.5"}}
-THEN = {"06": ", then α = 0.01", "08": ", then λ = 0.5 (four 5-tuples, and delayed updates)"}
+SMALLER = " In this page a smaller network learns, by the rule of lesson 10."
+THEN = {"06": ", then α = 0.01.", "08": f": first λ = 0, then λ = 0.5.{SMALLER}"}
 NOTES = {
     "play": "In this page, with nothing to install.",
-    "train": "One learner at a time{}: earlier curves stay.",
+    "train": "One learner at a time{} Earlier curves stay.",
     "replay": "Another game than the picture's, by a far stronger player.",
     "small": "It is solved in this page, in a second.",
     "curves": "In this page, from the recorded rows.",
@@ -183,7 +184,7 @@ def alive(notebook, lesson, root=".."):
         [output] = pictures
         picture = NOTE.sub("", html_of(output))
         words = html.escape(json.dumps(about, ensure_ascii=False))
-        note = NOTES[kind].format(THEN.get(lesson[:2], ""))
+        note = NOTES[kind].format(THEN.get(lesson[:2], "."))
         output["data"]["text/html"] = (
             f'<div class="live-2048" data-live="{kind}" data-note="{note}" '
             f'data-about="{words}">{picture}</div>'

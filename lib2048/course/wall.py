@@ -1,6 +1,6 @@
 """The wall: the best score of a player's test games, beside what a full chain has paid.
 
-A full chain is one tile each from 32 up to a largest one (lesson 13).  Who builds it, and cannot
+A full chain is one tile each from 32 up to a largest one (lesson 11).  Who builds it, and cannot
 merge it away, ends there; so best scores gather where a chain is full, whatever the number of
 actions that were learned from.
 """

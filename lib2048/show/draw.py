@@ -556,7 +556,7 @@ def _hatched(grid, cell):
 def choice(board, rows, size=150, game=WHOLE):
     """Draw one decision: the board, and what each action would bring.
 
-    The largest reward + value is outlined and marked as best (the first of several equal ones).
+    The largest reward + value is outlined and marked as chosen (the first of several equal ones).
 
     Args:
         rows: one (action, afterstate, reward, value) for each legal action; the actions left out
@@ -587,7 +587,7 @@ def _option(action, choice, best, tiles, size):
     if best:
         edge = {"stroke": ACCENT, "stroke_width": 4}
         picture.body += _rect(0, 0, picture.width, picture.height, "none", 4, **edge)
-    name = f"{ACTIONS[action]} · best" if best else ACTIONS[action]
+    name = f"{ACTIONS[action]} · chosen" if best else ACTIONS[action]
     return picture.captioned(f"{name}\n{total}", best, wrap=False)
 
 
@@ -610,7 +610,7 @@ def tree(board, branches, shown=2, size=120, game=WHOLE):
     """Draw a decision that looks one ply further: board, afterstates, spawns, best answers.
 
     Under an afterstate stands its reward + the mean over *all* its spawns; the largest is outlined
-    and marked as best.
+    and marked as chosen.
 
     Args:
         branches: one (action, afterstate, reward, spawns) for each legal action; its spawns are one

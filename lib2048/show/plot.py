@@ -45,6 +45,7 @@ __all__ = [
     "style",
     "subplots",
     "tile_table",
+    "wall",
 ]
 
 # Okabe and Ito's colours: told apart by colour-blind readers, and in this order also by darkness.
@@ -597,8 +598,9 @@ def wall(best, chains, axes=None):
     for ax, plies in zip(axes, (1, 3), strict=True):
         for name, points in chains.items():
             ax.axhline(points, color=GREY, linewidth=1, linestyle="--")
-            ax.annotate(name, (0, points), (2, 2), xycoords=("axes fraction", "data"),
-                        textcoords="offset points", color=GREY, fontsize=9)  # fmt: skip
+            ax.annotate(name.replace(" to", "\nto"), (1, points), (4, 0),
+                        xycoords=("axes fraction", "data"), textcoords="offset points",
+                        va="center", color=GREY, fontsize=8.5)  # fmt: skip
         for (network, *way), rows in best.groupby(["network", "stages", "starts"], sort=False):
             look = {"color": COLOURS[networks.index(network) % len(COLOURS)], "linestyle": ""}
             look["marker"] = MARKS[ways.index(tuple(way)) % len(MARKS)]

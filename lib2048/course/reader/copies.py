@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 
 from lib2048.course.labs import notebook as notebooks
@@ -17,6 +18,8 @@ NOT_HERE = (
     "the lessons are not here: go into the folder of the course, the one that holds "
     "notebooks/, and ask again"
 )
+ASKS = re.compile(r"\*\*(?:[^*]*\?|(?:Predict|Guess|Write|Rank|Put|Work out)\b)")  # in bold
+TELLS = re.compile(r"^ *assert |\bplot\.show\(", re.MULTILINE)  # what comes out, before it has
 
 
 def originals():
@@ -37,11 +40,27 @@ def read(path):
 
 
 def fresh(path):
-    """Return an original as a reader begins with it: no outputs, marked with its version."""
+    """Return an original as a reader begins with it: no outputs, marked with its version.
+
+    In a lesson, the cells that tell the answer to the question above them are folded.
+    """
     notebook = without_outputs(read(path))
+    if path.parent.name != path.stem:  # no lab
+        _fold_answers(notebook["cells"])
     about = notebook.get("metadata", {})
     marked = about.get("lib2048", {}) | {"copy_of": version(notebook)}
     return notebook | {"metadata": about | {"lib2048": marked}}
+
+
+def _fold_answers(cells):
+    """Fold code that says what will come out, where the words before it ask for a guess."""
+    asked = False
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            asked = bool(ASKS.search(source(cell)))
+        elif asked and cell["cell_type"] == "code" and TELLS.search(source(cell)):
+            about = cell.setdefault("metadata", {})
+            about["jupyter"] = about.get("jupyter", {}) | {"source_hidden": True}
 
 
 def version(notebook):
