@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 
 import numba
 import numpy as np
@@ -288,12 +289,22 @@ def slower(weights, positions):
     return 0.0
 
 
+def interrupt_when_heard(usual):
+    """Press Ctrl-C a second after the run listens to it: before, it would end the tests."""
+    while signal.getsignal(signal.SIGINT) is usual:
+        time.sleep(0.01)
+    time.sleep(1)
+    if signal.getsignal(signal.SIGINT) is not usual:
+        signal.raise_signal(signal.SIGINT)
+
+
 @pytest.mark.parametrize("value, how", [(slow, Stopped), (slower, ValueError)])
 def test_stop_is_heard_while_a_slow_function_plays(untried, value, how):
     run = Run(Settings(network=SMALL), network=Network(SMALL).with_functions(value=value))
-    timer = threading.Timer(2, lambda: signal.raise_signal(signal.SIGINT))
+    usual = signal.getsignal(signal.SIGINT)
+    presses = threading.Thread(target=interrupt_when_heard, args=[usual], daemon=True)
     run.learner.prepare()  # a signal while it compiles ends the run in another way
-    timer.start()
+    presses.start()
     with pytest.raises(how, match="stopped"):
         run.go(actions=10**9, progress=False)
     run.learner._pool.submit(int).result()  # nobody else waits for the call that was left behind
