@@ -1,8 +1,8 @@
 """The wall: the best score of a player's test games, beside what a full chain has paid.
 
-A full chain is one tile each from 32 up to a largest one (lesson 11).  Who builds it, and cannot
-merge it away, ends there; so best scores gather where a chain is full, whatever the number of
-actions that were learned from.
+A full chain is one tile each from 32 up to a largest one (lesson 11).  One more 32 merges all of it
+up to the next tile; so it is about the most that a game scores without that tile, and the best
+games of some learners end there however long they train.
 """
 
 import numpy as np
