@@ -40,7 +40,8 @@ TILES = (256, 512, 1024, 2048)
 GREEDY = {"epsilon": 0.1}
 SLOWER = {"learning_rate": 0.001}
 TO_GO = SLOWER | {"returns": "to-go", "discount": 0.99}
-CRITIC = TO_GO | {"returns": "critic", "lam": 0.8}
+BASELINE = TO_GO | {"returns": "critic", "lam": 1.0}
+CRITIC = BASELINE | {"lam": 0.8}
 BEYOND = CRITIC | {"entropy": 0.05, "batch": "games32", "optimiser": "adam", "steps": 4}
 RUNS = {  # name: (settings, batches, seeds)
     "source": ({}, 700, (1, 2, 3)),
@@ -49,8 +50,9 @@ RUNS = {  # name: (settings, batches, seeds)
     "slower-greedy": (GREEDY | SLOWER, 600, (1, 2, 3)),
     "entropy": (SLOWER | {"entropy": 0.05}, 700, (1, 2, 3)),
     "to-go": (TO_GO, 700, (1, 2, 3)),
+    "baseline": (BASELINE, 300, (1, 2, 3)),
     "critic": (CRITIC, 300, (1, 2, 3)),
-    "critic-entropy": (CRITIC | {"entropy": 0.05}, 300, (1,)),
+    "critic-entropy": (CRITIC | {"entropy": 0.05}, 300, (1, 2, 3)),
     "beyond": (BEYOND | {"half_life": 400.0}, 800, (1, 2, 3)),
     "warm-beyond": (BEYOND | {"half_life": 100.0}, 200, (1,)),
 }

@@ -581,8 +581,8 @@ def beside(rows, ax=None):
 
 @style()
 @says_what
-def wall(best, chains, axes=None):
-    """Draw best scores by the actions of training, at 1-ply and at 3-ply; return the last ax.
+def wall(best, chains):
+    """Draw best scores by the actions of training, a panel for each depth; return the last ax.
 
     Where they are not the best of 100 games, their marks are hollow.
 
@@ -590,25 +590,24 @@ def wall(best, chains, axes=None):
         best: DataFrame with network, stages, starts, actions, plies, games and best, as
             `wall.best_scores` has it.
         chains: {name: points}, of lines that are drawn across.
-        axes: two; by default of a new figure.
     """
-    axes = subplots(2, height=7.2)[1] if axes is None else axes
-    networks = list(dict.fromkeys(best["network"]))
-    ways = list(dict.fromkeys(zip(best["stages"], best["starts"])))
-    for ax, plies in zip(axes, (1, 3), strict=True):
+    depths = sorted(best["plies"].unique())
+    axes = np.atleast_1d(subplots(len(depths), height=3.6 * len(depths))[1])
+    kinds = list(best.groupby(["network", "stages", "starts"], sort=False).groups)
+    for ax, plies in zip(axes, depths):
         for name, points in chains.items():
             ax.axhline(points, color=GREY, linewidth=1, linestyle="--")
             ax.annotate(name.replace(" to", "\nto"), (1, points), (4, 0),
                         xycoords=("axes fraction", "data"), textcoords="offset points",
                         va="center", color=GREY, fontsize=8.5)  # fmt: skip
-        for (network, *way), rows in best.groupby(["network", "stages", "starts"], sort=False):
-            look = {"color": COLOURS[networks.index(network) % len(COLOURS)], "linestyle": ""}
-            look["marker"] = MARKS[ways.index(tuple(way)) % len(MARKS)]
+        for n, kind in enumerate(kinds):
+            look = {"color": COLOURS[n % 7], "marker": MARKS[n % 7], "linestyle": ""}
+            rows = best[(best[["network", "stages", "starts"]] == kind).all(axis=1)]
             rows = rows[rows["plies"] == plies]
             for some, fill in ((rows["games"] != 100, "none"), (rows["games"] == 100, "full")):
-                told = {"label": _kind(network, *way)} if fill == "full" else {"markersize": 4}
+                told = {"label": _kind(*kind)} if fill == "full" else {"markersize": 4}
                 ax.plot(rows["actions"][some], rows["best"][some], fillstyle=fill, **look | told)
-        ax.set(xscale="log", ylim=(0, None), ylabel=f"best game at {plies}-ply (points)")
+        ax.set(xscale="log", ylim=(0, None), ylabel=f"best game at {plies:g}-ply (points)")
         ax.yaxis.set_major_formatter(_SHORT)
     above = {"bbox_to_anchor": (0, 1), "ncols": 2, "borderaxespad": 0.2, "fontsize": 8.5}
     axes[0].legend(loc="lower left", **above)
