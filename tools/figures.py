@@ -13,7 +13,7 @@ from lib2048.course import papers
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TABLE = re.compile(r"(?<=<!-- by tools/figures\.py -->\n).*?(?=\n\n)", re.DOTALL)
-COLUMNS = "a paper's table", "ours", "our budget, of its", "same order"
+COLUMNS = "a paper's table", "same order", "of its budget"
 HEAD = """# The papers' tables and figures
 
 Every table and figure of the sources, the lesson that it belongs to, the lists of `data/runs` that
@@ -68,8 +68,7 @@ def _compared(name, title, rows, orders):
     share = 100 * ours["our budget"] / ours["paper's budget"]
     both, same = orders.loc[name, ["both", "same"]] if name in orders.index else (0, 0)
     order = f"{same} of {both}" if both else "–"
-    head = f"{title} (`{name}`)", f"{len(ours)} of {len(rows)}"
-    return _cells((*head, f"{_span(share, _round)} %", order))
+    return _cells((f"{title} (`{name}`)", order, f"{_span(share, _round)} %"))
 
 
 def _cells(cells):
@@ -77,8 +76,8 @@ def _cells(cells):
 
 
 def _span(numbers, said):
-    """Return what numbers span, such as 1 to 25."""
-    return " to ".join(dict.fromkeys((said(numbers.min()), said(numbers.max()))))
+    """Return what numbers span, such as 1–25."""
+    return "–".join(dict.fromkeys((said(numbers.min()), said(numbers.max()))))
 
 
 def _round(share):
