@@ -143,7 +143,7 @@ def test_the_programs_of_the_library_page_run():
     assert scope["choose"](from_tiles([[2, 2, 0, 0]] + [[0] * 4] * 3)) in range(4)
 
 
-@pytest.mark.parametrize("page", ["README.md", USING, "docs/results.md"])
+@pytest.mark.parametrize("page", ["README.md", USING, "docs/results.md", "docs/speed.md"])
 def test_every_command_of_a_page_is_one(page):
     said = re.findall(r"^lib2048 (.*?)(?: +#.*)?$|`lib2048 (\w+ [^`]+)`", pages.text_of(page), re.M)
     words = [(a or b).split() for a, b in said]

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from lib2048 import data
 from lib2048.cli import main
@@ -68,9 +69,20 @@ def test_a_run_beside_a_row_is_one_of_its_list():
 
 
 def test_orders_counts_pairs_of_what_has_seeds():
-    asked = papers.orders("matsuzaki-table5").iloc[0]
-    assert asked["pairs"] == 28 >= asked["decided"] >= asked["same"] > 0
-    assert "jaskowski-figure4" not in set(papers.orders()["figure"])  # it is Table I once more
+    asked = papers.orders()
+    assert asked.loc["matsuzaki-table5", "pairs"] == 28
+    least = asked[["paper", "ours"]].min(axis="columns")
+    assert (asked["pairs"] >= least).all() and (least >= asked["both"]).all()
+    assert (asked["both"] >= asked["same"]).all() and asked["same"].sum() > 0
+    assert "jaskowski-figure4" not in asked.index  # it is Table I once more
+
+
+def test_a_pair_that_the_paper_leaves_open_has_no_order_to_share():
+    pairs = papers.pairs("matsuzaki-table6").set_index(["better", "worse"])
+    assert pairs.loc[("MLP", "CNN12"), ["verdict", "paper"]].tolist() == ["less", "not decided"]
+    counted = papers.orders("matsuzaki-table6").iloc[0]
+    decided = pairs[(pairs["paper"] == "more") & (pairs["verdict"] != "not decided")]
+    assert counted["both"] == len(decided) < counted["ours"]
 
 
 def test_one_run_stands_beside_one_row():
@@ -95,10 +107,35 @@ def test_another_reading_of_a_rate_changes_only_its_own_pairs():
     assert (printed["difference"] != ours["difference"])[of_td].all()
 
 
-def test_a_pair_is_clear_where_the_papers_own_intervals_decide_it():
-    pairs = papers.pairs("jaskowski-table3").set_index(["plies", "better", "worse"])
-    assert pairs.loc[(3, "2^4 stages, WP", "1 stage"), "clear"]
-    assert not papers.pairs("matsuzaki-table3")["clear"].any()  # prints no interval
+PAIRS = papers.pairs().to_dict("records")
+
+
+@pytest.mark.parametrize("name", sorted({pair["figure"] for pair in PAIRS}))
+def test_the_papers_order_is_decided_as_scipy_decides_it(name):
+    published = pd.read_csv(data(f"published/{FIGURES[name]['table']}.csv")).to_dict("records")
+    label = FIGURES[name]["label"].format
+    printed = {(label(**row), row.get("depth_ply", 1)): row for row in published}
+    for pair in (pair for pair in PAIRS if pair["figure"] == name):
+        two = [printed[pair[which], pair["plies"]] for which in ("better", "worse")]
+        told = [(row["score_mean"], _deviation(row), 5) for row in two]
+        p_value = stats.ttest_ind_from_stats(*told[0], *told[1], equal_var=False).pvalue
+        assert pair["paper"] == ("more" if p_value < 0.05 else "not decided")
+
+
+def _deviation(row):
+    """Return what is printed of five trainings: a deviation, or half of a Student's interval."""
+    if "score_sd" in row:
+        return row["score_sd"]
+    return row["score_ci95"] * 5**0.5 / stats.t.ppf(0.975, 4)
+
+
+def test_where_no_spread_is_printed_nothing_is_decided(monkeypatch):
+    lacking = {name: {k: v for k, v in told.items() if k != "trainings"}
+               for name, told in FIGURES.items()}  # fmt: skip
+    monkeypatch.setattr(papers, "_figures", lambda: lacking)
+    asked = papers.pairs("matsuzaki-table5")
+    assert set(asked["paper"]) == {"no spread"}
+    assert papers.orders("matsuzaki-table5")["both"].tolist() == [0]
 
 
 @pytest.mark.parametrize("name", DRAWN)

@@ -1,4 +1,4 @@
-"""The tables of docs/results.md are those of the recorded files; all files that it names are there.
+"""The tables of the pages of results are those of the recorded files; all files named are there.
 
 Its prose, and the tables that no file holds, have their sources in docs/quotes.toml.
 """
@@ -11,12 +11,13 @@ import pandas as pd
 import pytest
 
 from lib2048 import Network, afterstates, compare, data, mean_ci95, to_tiles
-from lib2048.course import wall
+from lib2048.course import papers, recorded_tests, wall
 from lib2048.game.board import max_exponent
 from lib2048.learn.rules import RULES
 from lib2048.ruler import positions
 
-PAGE = pages.text_of("docs/results.md")
+PAGES = "results", "ruler", "speed"
+PAGE = "\n".join(pages.text_of(f"docs/{name}.md") for name in PAGES)
 PAPER = "published/jaskowski2018_table"
 
 
@@ -153,13 +154,12 @@ LATE = {
 
 @pytest.mark.parametrize("row", table("42-33, 3·10^8 actions"), ids=lambda row: row[0])
 def test_late_game(row):
-    name, seeds, one, three, gib, paper = row
+    name, one, three, paper = row
     run, file, query = LATE[name]
     runs = pd.read_csv(data("curves/late_42-33_tests.csv")).query(f"run == '{run}'")
-    assert (len(runs), set(runs.actions)) == (int(seeds), {300_000_000})
+    assert (len(runs), set(runs.actions)) == (3, {300_000_000})
     for told, column in ((one, runs.mean_1ply), (three, runs.mean_3ply)):
         assert told == f"{said(column.mean())} ({said(column.min())}–{said(column.max())})"
-    assert gib == f"{runs.peak_mib.max() / 1024:.1f}"
     scores = [
         read(f"{PAPER}{file}.csv", f"{query} and depth_ply == {plies}")["score_mean"]
         for plies in (1, 3)
@@ -187,22 +187,28 @@ def test_road_of_the_paper(row):
     assert row[1] == both(*[told["score_mean"] for told in paper])
 
 
+def at_3_ply(run):
+    """Return the mean of all tests at 3-ply after 10^10 actions, of 100 games each."""
+    tests = recorded_tests("late_1e10").query("run == @run and plies == 3 and actions == 1e10")
+    assert tests["games"].tolist() == [100, 100]
+    return tests["mean"].mean()
+
+
 def test_road_of_ours():
-    one, promotion, carousel, redundant = [row[3:] for row in table("step")]
+    one, promotion, carousel, redundant = [row[2:] for row in table("step")]
     shipped = [
         read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {plies}")["mean"]
         for plies in (1, 3)
     ]
     way = pd.read_csv(data("curves/tc_42-33_1e10_history.csv")).iloc[-1]
     hours = way["seconds"] / way["actions"] * 1e10 / 3600
-    most = pd.read_csv(data("curves/late_42-33_tests.csv")).query("run == 'one_stage'").peak_mib
-    memory = most.max() / 1024
-    assert one == [both(*shipped), "10^10", f"{hours:.2f}", f"{memory:.1f}"]
+    assert one == [both(*shipped), f"{hours:.2f}"]
+    two = ", two threads beside other work"
     for row, run, threads in ((promotion, "promotion", 1), (carousel, "carousel", 2)):
         end = read("curves/late_1e10_tests.csv", f"run == '{run}'")
-        memory, hours = end["peak_mib"] / 1024, threads * end["seconds"] / 3600
-        score = both(end["mean_1ply"], end["mean_3ply"])
-        assert row == [score, "10^10", f"{hours:.2f}", f"{memory:.1f}"]
+        hours = threads * end["seconds"] / 3600
+        score = both(end["mean_1ply"], at_3_ply(run))
+        assert row == [score, f"{hours:.2f}{two * (threads - 1)}"]
     last = [
         read(
             "curves/late_1e10_evaluations.csv",
@@ -210,7 +216,7 @@ def test_road_of_ours():
         )["mean"]
         for plies in (1, 3)
     ]
-    assert redundant == [both(*last), "10^9", "–", "–"]
+    assert redundant == [f"{both(*last)}, after 10^9", "–"]
 
 
 def test_the_lead_of_the_carousel():
@@ -255,22 +261,27 @@ def test_errors_where_only_a_search_looks(row):
     kind, *told = row
     r = read("curves/search_errors.csv", f"network == '42-33' and kind == '{kind.strip(chr(96))}'")
     assert r["actions"] == 10**10
-    plain = [said(r[name]) for name in ("leaves", "value", "truth")]
     names = "error", "rms", "surprise_rms"
-    assert told == plain + [f"{signed(r[n])} ± {said(r[f'half_{n}'])}" for n in names]
+    assert told == [f"{signed(r[n])} ± {said(r[f'half_{n}'])}" for n in names]
 
 
-def test_what_a_search_prefers_is_known_as_well():
+def test_how_errors_scatter_where_a_search_looks():
     rows = pd.read_csv(data("curves/search_errors.csv")).query("network == '42-33'")
     rows = rows.set_index("kind")
-    for kind in ("played", "searched"):
-        r = rows.loc[kind]
-        assert f"by {said((r['rms'] ** 2 - r['error'] ** 2) ** 0.5)} points" in PAGE
+    scatter = (rows["rms"] ** 2 - rows["error"] ** 2) ** 0.5
+    played, searched, preferred = (
+        said(scatter[kind]) for kind in ("played", "searched", "preferred")
+    )
+    assert f"by {searched} points, those of the network's own boards by {played}." in PAGE
+    assert f"is {preferred} points against {played}" in PAGE
+    own = rows.loc["played"]
+    assert f"or {own['error'] / own['truth']:.0%}" == "or 31%" and "or 31 %" in PAGE
+    assert f"of the {said(own['truth'])} that it makes" in PAGE
+    assert "the leaves: 800, 791 and 424." in PAGE and rows["leaves"].tolist() == [800, 791, 424]
+    assert f"{own['surprise']:.0f} ± {own['half_surprise']:.0f} points" in PAGE
     two = rows.loc[["preferred", "played"]]
     gap, half = two["error"].iloc[0] - two["error"].iloc[1], np.hypot(*two["half_error"])
     assert abs(gap) < half and f"by {said(gap)} ± {said(half)} points" in PAGE
-    ratio = rows["surprise_rms"]["searched"] / rows["surprise_rms"]["played"]
-    assert f"are {ratio:.0f} times as large" in PAGE
 
 
 @pytest.mark.parametrize("row", table("rate of the last phase"), ids=lambda row: row[0])
@@ -283,15 +294,43 @@ def test_a_last_phase(row):
     ]
 
 
-def test_a_last_phase_gains_at_1_ply_and_not_at_3_ply():
-    runs = pd.read_csv(data("curves/fine_tests.csv"))
-    begun = {
-        n: read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {n}")["mean"]
-        for n in (1, 3)
-    }
-    gains = runs["mean_1ply"] / begun[1] - 1
-    assert [f"{gain:.0%}" for gain in (gains.min(), gains.max())] == ["3%", "6%"]
-    assert (runs["mean_3ply"].dropna() < begun[3]).all() and runs["mean_3ply"].count() == 4
+def ten_thousand(words):
+    """Return the mean and half its interval that the page has of ten thousand games."""
+    told = re.search(rf"{words} ([\d ]+) ± ([\d ]+)", PAGE).groups()
+    return [int(re.sub(r"\D", "", number)) for number in told]
+
+
+def test_a_last_phase_brings_hardly_anything():
+    runs = pd.read_csv(data("curves/fine_tests.csv"), dtype={"run": str})
+    (file, _), (before, half) = map(ten_thousand, ("games of it have", "it was pruned"))
+    gains = runs["mean_1ply"] - before
+    assert f"gain {said(gains.min())} to {said(gains.max())} points" in PAGE
+    assert (gains > np.hypot(runs["ci95_1ply"], half)).sum() == 1
+    told = compare(runs.loc[runs["run"] == "0.0003", "mean_1ply"] - file, [0, 0, 0], paired=True)
+    assert f"(+{said(told.difference)} ± {said(told.half)})" in PAGE
+    assert told.verdict == "not decided"
+    begun = read("curves/depth_4x6.csv", "player == 'shipped' and plies == 3")["mean"]
+    assert (runs["mean_3ply"].dropna() < begun).all() and runs["mean_3ply"].count() == 4
+
+
+def test_the_page_begins_with_what_its_sources_have():
+    text = pages.text_of("docs/results.md").split("<!--")[0]
+    orders = papers.orders().sum()
+    assert f"decided in {orders['both']} pairs of rows" in text
+    assert (
+        f"the same in {orders['same']}. In the other {orders['both'] - orders['same']} our" in text
+    )
+    table = papers.rows().query("seeds > 0")
+    jaskowski = table[table["figure"].str.startswith("jaskowski")]
+    added = jaskowski[jaskowski["paper's budget"] > 1e10]
+    assert (added["our budget"] <= added["paper's budget"] / 4).all()
+    values = table[table["figure"].str.match("matsuzaki-table[3-8]")]
+    assert (values["our budget"] < values["paper's budget"] / 100).all()
+    lab = table["figure"] == "lab-block1"
+    assert set(table["seeds"][lab]) == {5} and set(table["seeds"][~lab]) == {1, 2, 3}
+    printed = {f"td_{a}_shared_twice": f"td_{a}" for a in ("0.01", "0.1", "0.5", "1.0")}
+    told = papers.orders("jaskowski-table1", instead=printed).iloc[0]
+    assert f"as printed, it is {told['same']} of {told['both']}." in PAGE
 
 
 def test_a_last_phase_of_sixteen_stages():

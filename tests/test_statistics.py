@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from lib2048 import at_equal, compare, compare_groups, interval, mean_ci95
-from lib2048.play.statistics import Comparison, compare_printed
+from lib2048.play.statistics import Comparison, compare_printed, printed_deviation
 
 # Student (1908), "The probable error of a mean", Biometrika 6: hours of sleep gained by ten
 # patients with each of two drugs.  As R's help page `?sleep` and textbooks have it:
@@ -86,6 +86,10 @@ def test_printed_means_and_deviations_tell_what_their_seeds_tell():
     assert told.percent == pytest.approx(wanted.percent)
     with pytest.raises(ValueError, match="b has 1 seeds"):
         compare_printed(printed[0], (5.0, 0.0, 1))
+
+
+def test_a_printed_interval_tells_of_the_deviation():
+    assert printed_deviation(interval(B)[1], len(B)) == pytest.approx(np.std(B, ddof=1))
 
 
 # ---------------------------------------------------------------- seeds without spread

@@ -12,10 +12,8 @@ from pathlib import Path
 from lib2048.course import papers
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-NEAR = 0.8  # of the paper's budget is as good as all of it
 TABLE = re.compile(r"(?<=<!-- by tools/figures\.py -->\n).*?(?=\n\n)", re.DOTALL)
-COLUMNS = ("a paper's table", "what it shows", "ours", "its budget", "our budget", "seeds",
-           "at its budget", "its order")  # fmt: skip
+COLUMNS = "a paper's table", "same order", "of its budget"
 HEAD = """# The papers' tables and figures
 
 Every table and figure of the sources, the lesson that it belongs to, the lists of `data/runs` that
@@ -56,25 +54,21 @@ def results_page():
 
 def reproduced():
     """Return a table: of each of the papers' tables, what stands beside it and how it compares."""
-    index, orders = papers.index(), papers.orders().groupby("figure")[["decided", "same"]].sum()
+    index, orders = papers.index(), papers.orders()
     lines = [
-        _compared(name, index.loc[name], found, orders)
+        _compared(name, index.loc[name, "title"], found, orders)
         for name, found in papers.rows().groupby("figure", sort=False)
         if found["ours"].notna().any()
     ]
     return "\n".join([_cells(COLUMNS), "|---" * len(COLUMNS) + "|", *lines])
 
 
-def _compared(name, about, rows, orders):
+def _compared(name, title, rows, orders):
     ours = rows[rows["ours"].notna()]
-    equal = ours[ours["our budget"] >= NEAR * ours["paper's budget"]]
-    off = (equal["ours"] / equal["paper"] - 1).abs().max()
-    decided, same = orders.loc[name] if name in orders.index else (0, 0)
-    budgets = [_span(ours[whose], _power) for whose in ("paper's budget", "our budget")]
-    near = f"{len(equal)} ({100 * off:.0f} %)" if len(equal) else "–"
-    order = f"{same} of {decided}" if decided else "–"
-    head = f"`{name}`", about["title"], f"{len(ours)} of {len(rows)}"
-    return _cells((*head, *budgets, _span(ours["seeds"], str), near, order))
+    share = 100 * ours["our budget"] / ours["paper's budget"]
+    both, same = orders.loc[name, ["both", "same"]] if name in orders.index else (0, 0)
+    order = f"{same} of {both}" if both else "–"
+    return _cells((f"{title} (`{name}`)", order, f"{_span(share, _round)} %"))
 
 
 def _cells(cells):
@@ -82,15 +76,13 @@ def _cells(cells):
 
 
 def _span(numbers, said):
-    """Return what numbers span, such as 9·10^7 to 10^10."""
-    return " to ".join(dict.fromkeys((said(numbers.min()), said(numbers.max()))))
+    """Return what numbers span, such as 1–25."""
+    return "–".join(dict.fromkeys((said(numbers.min()), said(numbers.max()))))
 
 
-def _power(number):
-    """Return how a budget is written, such as 4·10^10."""
-    digits, power = f"{number:.1e}".split("e")
-    digits = digits.removesuffix(".0")
-    return f"{'' if digits == '1' else f'{digits}·'}10^{int(power)}"
+def _round(share):
+    """Return a share in per cent, small ones with a decimal: 0.8, 25."""
+    return f"{share:.0f}" if share >= 1 else f"{share:.1f}"
 
 
 PAGES = {"figures.md": index_page, "results.md": results_page}

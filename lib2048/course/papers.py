@@ -20,15 +20,15 @@ from lib2048.course import search_errors, wall
 from lib2048.course.recorded import read_table, recorded_tests
 from lib2048.machine.data import data
 from lib2048.play.evaluation import evaluate
-from lib2048.play.statistics import compare, interval
+from lib2048.play.statistics import compare, compare_printed, interval, printed_deviation
 from lib2048.show import plot
 from lib2048.sweep.lists import read_collect, read_list
 from lib2048.train.run import Run
 
 LEAST_MINUTES = 0.02  # a second or so: less shows nothing
 GAMES, NEURAL_GAMES = 200, 40  # after a small run
-COLUMNS = ("figure", "row", "plies", "paper", "paper ±", "paper's budget", "unit", "list", "run",
-           "ours", "±", "seeds", "our budget", "why")  # fmt: skip
+COLUMNS = ("figure", "row", "plies", "paper", "paper ±", "paper's sd", "paper's budget", "unit",
+           "list", "run", "ours", "±", "seeds", "our budget", "why")  # fmt: skip
 # {name: (a function that returns our own numbers, one that draws them)}.
 OWN = {
     "jaskowski-overfitting": (search_errors.recorded_errors, plot.search_errors),
@@ -69,8 +69,9 @@ def rows(name=None):
     """Return what the papers have beside what we have, a row a result: a DataFrame of `COLUMNS`.
 
     The columns paper and ours are mean scores in points; ± is half of a 95 % interval (ours: by
-    Student's t over seeds, infinite with a single seed; nan where a paper gives none); budgets are
-    in actions, or in `unit`.
+    Student's t over seeds, infinite with a single seed; nan where a paper gives none); paper's sd
+    is the deviation of its trainings, as printed or from its interval; budgets are in actions, or
+    in `unit`.
 
     Args:
         name: one table or figure; None for all of them.
@@ -94,32 +95,33 @@ def pairs(name=None, instead=None):
     Returns:
         DataFrame: a row a pair and depth: figure, plies, better, worse (rows, by the paper),
         difference (ours, points), half (of its 95 % interval), verdict (of `compare`; 'more' is the
-        paper's order), clear (whether the paper's own two intervals decide it; where it prints
-        none, False).
+        paper's order), paper (the verdict of `compare_printed` on what the paper prints of its own
+        trainings: 'more', 'not decided', or 'no spread' where it prints none).
     """
     asked = [
         (one, plies) for one in ([_like(_known(name))] if name else _own()) for plies in (1, 3)
     ]
-    columns = ["figure", "plies", "better", "worse", "difference", "half", "verdict", "clear"]
+    columns = ["figure", "plies", "better", "worse", "difference", "half", "verdict", "paper"]
     found = [pair for one in asked for pair in _compared(*one, instead or {})]
     return pd.DataFrame(found, columns=columns)
 
 
 def orders(name=None, instead=None):
-    """Count the pairs of a table: all, those decided here, and those of them in the paper's order.
+    """Count the pairs of a table, those that are decided, and those of the same order.
 
     Args:
         name, instead: see `pairs`.
 
     Returns:
-        DataFrame: a row a table and depth: figure, plies, pairs, decided, same; see `pairs`.
+        DataFrame, a row a table: pairs, paper (those that the paper decides), ours (that our seeds
+        decide), both, and same (of both, those in the paper's order).
     """
     told = pairs(name, instead)
-    told = told.assign(
-        pairs=1, decided=told["verdict"] != "not decided", same=told["verdict"] == "more"
-    )
-    counts = told.groupby(["figure", "plies"], sort=False)[["pairs", "decided", "same"]].sum()
-    return counts.reset_index()
+    paper, ours = told["paper"] == "more", told["verdict"] != "not decided"
+    both = paper & ours
+    kinds = {"pairs": 1, "paper": paper, "ours": ours, "both": both}
+    told = told[["figure"]].assign(**kinds, same=both & (told["verdict"] == "more"))
+    return told.groupby("figure", sort=False).sum()
 
 
 def draw(name, ax=None):
@@ -232,8 +234,18 @@ def _row(name, about, row, pair):
     why = "" if seeds else about.get("why", "no games at this depth were recorded")
     told = pair.get("budget", pair.get("actions", about.get("budget", math.nan)))
     return (name, about["label"].format(**row), plies, row["score_mean"],
-            row.get("score_ci95", math.nan), told, about.get("unit", "actions"), pair["list"],
-            pair["run"], mean, half, seeds, budget, why)  # fmt: skip
+            row.get("score_ci95", math.nan), _deviation(about, row), told,
+            about.get("unit", "actions"), pair["list"], pair["run"], mean, half, seeds, budget,
+            why)  # fmt: skip
+
+
+def _deviation(about, row):
+    """Return the standard deviation of a paper's trainings, nan where it prints none."""
+    if "trainings" not in about:
+        return math.nan
+    if "score_sd" in row:
+        return row["score_sd"]
+    return printed_deviation(row.get("score_ci95", math.nan), about["trainings"])
 
 
 def _beside(pair, plies):
@@ -280,12 +292,19 @@ def _compared(name, plies, instead):
     """Yield the pairs of a table's rows at some plies, as `pairs` has them."""
     table = rows(name).query("plies == @plies and seeds > 1").drop_duplicates(["list", "run"])
     for two in itertools.combinations(table.to_dict("records"), 2):
-        worse, better = two = sorted(two, key=lambda row: row["paper"])
+        worse, better = sorted(two, key=lambda row: row["paper"])
         runs = [(row["list"], instead.get(row["run"], row["run"])) for row in (better, worse)]
         told = compare(*[_ours(*run, plies)[0] for run in runs])
-        clear = better["paper"] - worse["paper"] > math.hypot(*[row["paper ±"] for row in two])
-        found = told.difference, told.half, told.verdict
-        yield name, plies, better["row"], worse["row"], *found, clear
+        found = told.difference, told.half, told.verdict, _order_of_paper(name, better, worse)
+        yield name, plies, better["row"], worse["row"], *found
+
+
+def _order_of_paper(name, *two):
+    """Return whether a paper's own numbers decide that the first of two of its rows is better."""
+    if any(math.isnan(row["paper's sd"]) for row in two):
+        return "no spread"
+    trainings = _figures()[name]["trainings"]
+    return compare_printed(*[(row["paper"], row["paper's sd"], trainings) for row in two]).verdict
 
 
 # ---------------------------------------------------------------- runs

@@ -135,6 +135,15 @@ def compare_printed(a, b, level=0.95):
     )
 
 
+def printed_deviation(half, seeds, level=0.95):
+    """Return the standard deviation of seeds of whose mean a paper prints an interval.
+
+    Args:
+        half: half the width of the interval, which is read as Student's t.
+    """
+    return half / _half_width(1 / math.sqrt(seeds), seeds - 1, _share(level))
+
+
 def compare_groups(frame, by, value, against, level=0.95):
     """Compare the groups of a table with one of them, each by `compare`.
 
