@@ -128,6 +128,11 @@ def test_the_program_of_the_page_runs(places):
     assert "13.11 points" in pages.run(pages.code_of(PAGE)[1], small)
 
 
+def test_the_rules_of_its_task_are_right():
+    code, printed = pages.code_of(PAGE)[2], pages.printed_of(PAGE)[2]
+    assert pages.run(code) == printed
+
+
 @pytest.mark.slow
 def test_it_is_learned_searched_kept_and_drawn(places, tmp_path):
     how = {"network": "cells:0123@places@1x4", "rule": "tc", "epsilon": 0.1, "actions": 30_000}

@@ -1,6 +1,7 @@
 """Recorded curves: those of data/curves as their files have them, and folders that grow."""
 
 import json
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -122,6 +123,19 @@ def test_all_tests_of_lists_are_one_table():
     assert set(at_1ply["actions"]) == {300_000_000} and at_1ply["reached_8192"].between(0, 1).all()
     deep = recorded_tests("late_questions").query("end and plies == 3")  # shares of every depth
     assert deep["reached_8192"].between(0, 1).all() and set(deep["games"]) <= {100}
+
+
+def test_all_games_of_a_network_are_pooled():
+    alone, all_games = (recorded_tests("late_1e10", pooled=pooled) for pooled in (False, True))
+    assert list(alone) == list(all_games) and alone["games"].sum() == all_games["games"].sum()
+    query = "run == 'promotion' and actions == 1e10 and plies == 3"
+    (one, other), (both,) = (tests.query(query).to_dict("records") for tests in (alone, all_games))
+    assert one["games"] == other["games"] == 100 and both["games"] == 200
+    assert both["end"] and both["max"] == max(one["max"], other["max"])
+    for share in ("mean", "reached_32768"):
+        assert both[share] == pytest.approx((one[share] + other[share]) / 2)
+    assert both["ci95"] == pytest.approx(math.hypot(one["ci95"], other["ci95"]) / 2)
+    assert recorded_tests("depth", pooled=True).empty
 
 
 def test_the_papers_tests_stand_beside_the_runs():

@@ -125,7 +125,7 @@ def recorded(name):
     return sorted(found.values(), key=lambda run: (-order.get(run.name, -1), run.seed))
 
 
-def recorded_tests(*names):
+def recorded_tests(*names, pooled=False):
     """Return the test games that lists of data/runs have recorded, as one DataFrame.
 
     A row a test, run by run: list, run, network, seed, actions (of training before it), plies,
@@ -136,13 +136,28 @@ def recorded_tests(*names):
 
     Args:
         *names: of lists, such as "late".
+        pooled: all games of a network at a depth are one row, those of a test on the way and of
+            the test after the run together.
 
     Raises:
         ValueError: for a name that is none.
     """
     rows = [row for told in _called(names) for row in told.tests()]
     table = pd.DataFrame(rows, columns=[*TEST, *REACHED, *MORE])
-    return table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
+    table = table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
+    return _pooled(table) if pooled else table
+
+
+def _pooled(tests):
+    """Return tests with one row for all games of a network at a depth."""
+    keys = ["list", "run", "seed", "actions", "plies"]
+    every = tests.groupby(keys, dropna=False)["games"].transform("sum")
+    means, part = ["mean", *REACHED], tests["games"] / every
+    parts = tests.assign(**tests[means].mul(part, axis=0), ci95=(part * tests["ci95"]) ** 2)
+    how = dict.fromkeys(("network", "stages", "starts"), "first") | {"end": "max", "max": "max"}
+    how |= dict.fromkeys(("games", "ci95", *means), lambda column: column.sum(min_count=1))
+    found = parts.groupby(keys, sort=False, dropna=False, as_index=False).agg(how)
+    return found.assign(ci95=found["ci95"] ** 0.5)[tests.columns]
 
 
 def _called(names):
