@@ -58,7 +58,7 @@ def test_rungs_are_timed_said_and_judged(capsys):
     ladder = Ladder(seconds=0.001, trials=2, boards=5, spawns=500)
     assert ladder.misjudged() is None
     ladder.climb("lists", LISTS, play)
-    ladder.predicted = {"lists": 1, "magic": 1000, "never run": 5}
+    ladder.predicted = {"lists": 1, "magic": 1000, "never run": 5, "no guess": None}
     ladder.time("magic", lambda games: play(*LISTS[:4], games))
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith("lists: ") and first.endswith(" moves/s")

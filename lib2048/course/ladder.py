@@ -93,7 +93,7 @@ class Ladder:
         four, largest: the chance of a 4 in the game that is played, and the tile it ends at.
 
     Attributes:
-        predicted: {name of a rung: times the first rung}.
+        predicted: {name of a rung: times the first rung, None without a guess}.
         rates: {name: moves/s}, in their order.
     """
 
@@ -124,7 +124,7 @@ class Ladder:
         """Time play(games) → moves, and return and keep its moves a second."""
         self.rates[name] = rate = self.rate(play)
         [first, base] = next(iter(self.rates.items()))
-        said = f" (you said × {self.predicted[name]})" if name in self.predicted else ""
+        said = f" (you said × {self.predicted[name]})" if self.predicted.get(name) else ""
         times = f" = {first} × {rate / base:,.1f}" if name != first else ""
         print(f"{name}: {rate:,.0f} moves/s{times}{said}")
         return rate
@@ -144,7 +144,7 @@ class Ladder:
         off = {
             n: abs(math.log(p * base / self.rates[n]))
             for n, p in self.predicted.items()
-            if n in self.rates
+            if p and n in self.rates
         }
         return max(off, key=off.get, default=None)
 
