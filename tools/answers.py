@@ -9,7 +9,7 @@ Half an hour on one core.
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
@@ -266,6 +266,31 @@ def task_08_2() -> Answer:
     for what in ("bias", "spread", "error"):
         for lam, number in zip(lesson.LAMBDAS, getattr(lesson, what)):
             yield f"λ {lam:g}, {what}", number
+
+
+def limited(low: float, high: float) -> Callable:
+    """Return TC's update with every weight's rate held between two limits."""
+
+    def update(weights, memory, positions, error, rate):
+        for p in positions:
+            up, size = memory[2 * p], memory[2 * p + 1]
+            own = abs(up) / size if size > 0 else 1.0
+            weights[p] += rate * error * min(max(own, low), high)
+            memory[2 * p], memory[2 * p + 1] = up + error, size + abs(error)
+
+    return update
+
+
+def task_09_1() -> Answer:
+    """A cap over TC's rates, and a floor under them."""
+    lesson = opened("09", "contest", "SEEDS")
+    limits = {"cap": (0.0, 0.2), "floor": (0.1, 1.0)}
+    ways = {name: {"rule": "tc", "update": limited(*both)} for name, both in limits.items()}
+    for network in lesson.SEEDS:
+        scores = lesson.contest(network, {"TC": {"rule": "tc"}} | ways)
+        for name in ways:
+            told = compare(scores[name], scores["TC"])
+            yield f"{network}, {name}, per cent", told.percent, told.percent_half
 
 
 def task_A5_1() -> Answer:
