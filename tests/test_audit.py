@@ -36,6 +36,16 @@ def test_the_page_counts_intervals_and_luck():
     assert not PAIRS["paper"].eq("no spread").any() and "A spread is printed in all" in TEXT
 
 
+def test_two_pairs_stand_in_two_tables():
+    found = []
+    for name in ORDERS.index:
+        runs = papers.rows(name).set_index(["row", "plies"])[["list", "run"]]
+        for pair in PAIRS.query("figure == @name").to_dict("records"):
+            two = (tuple(runs.loc[pair[which], pair["plies"]]) for which in ("better", "worse"))
+            found.append((frozenset(two), pair["plies"]))
+    assert len(found) == len(set(found)) + 2 and "two pairs stand in two tables" in TEXT
+
+
 def test_another_reading_of_jaskowskis_intervals_costs_one_pair():
     lost = []
     for name in (name for name in ORDERS.index if name.startswith("jaskowski")):
