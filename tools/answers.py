@@ -342,16 +342,6 @@ def task_15_2() -> Answer:
 
 
 def task_16_1() -> Answer:
-    """How sure a network is that Adam taught at the rate 0.01."""
-    lesson = opened("16", "new_run")
-    for seed in SEEDS:
-        run = lesson.new_run(seed, optimiser="adam")
-        run.go(games=500, progress=False)
-        for batch in (10, 50):
-            yield f"seed {seed}, distance in batch {batch}", run.batches["distance"][batch - 1]
-
-
-def task_16_2() -> Answer:
     """A copy of TD(0)."""
     from lib2048.deep import warm_start  # torch, here alone
 
