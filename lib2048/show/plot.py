@@ -593,16 +593,15 @@ def wall(best, chains):
     """
     depths = sorted(best["plies"].unique())
     axes = np.atleast_1d(subplots(len(depths), height=3.6 * len(depths))[1])
-    kinds = list(best.groupby(["network", "stages", "starts"], sort=False).groups)
+    kinds = list(best.groupby(["network", "stages", "starts"], sort=False))
     for ax, plies in zip(axes, depths):
         for name, points in chains.items():
             ax.axhline(points, color=GREY, linewidth=1, linestyle="--")
             ax.annotate(name.replace(" to", "\nto"), (1, points), (4, 0),
                         xycoords=("axes fraction", "data"), textcoords="offset points",
                         va="center", color=GREY, fontsize=8.5)  # fmt: skip
-        for n, kind in enumerate(kinds):
+        for n, (kind, rows) in enumerate(kinds):
             look = {"color": COLOURS[n % 7], "marker": MARKS[n % 7], "linestyle": ""}
-            rows = best[(best[["network", "stages", "starts"]] == kind).all(axis=1)]
             rows = rows[rows["plies"] == plies]
             for some, fill in ((rows["games"] != 100, "none"), (rows["games"] == 100, "full")):
                 told = {"label": _kind(*kind)} if fill == "full" else {"markersize": 4}
