@@ -99,7 +99,7 @@ def test_what_endgames_bring(plies, decided):
     assert f"{said(gain)} ± {said(half)} points" in PAGE and (gain > half) == decided
     both = np.array([r["reached_32768"] for r in (one, other)])
     half = 1.96 * np.sqrt((both * (1 - both) / [one["games"], other["games"]]).sum())
-    told = f"{100 * (both[0] - both[1]):.1f} ± {100 * half:.1f} % of the games more"
+    told = f"{100 * (both[0] - both[1]):.1f} ± {100 * half:.1f} percentage points"
     assert (told in PAGE) == decided == (both[0] - both[1] > half)
 
 
