@@ -32,7 +32,7 @@ lab: $(LABS) ## open JupyterLab on your own copy of the first lesson, in my/
 	@echo "For lib2048 in another terminal:  source .venv/bin/activate   (JupyterLab's own terminals have it)"
 	@$(LEARN) $(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
-test: $(READY) ## run the unit tests and every notebook (a quarter of an hour, on two cores)
+test: $(READY) ## run the unit tests and every notebook (half an hour, on two cores)
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" tests notebooks
 
 test-all: bounds ## run all tests: the browser, kills, Ctrl-C, the wheel, every page of the book, too
