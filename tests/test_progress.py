@@ -184,7 +184,7 @@ def test_a_name_that_no_lesson_asks_for_is_kept_and_said(course, capsys):
 
 
 def test_beside_a_result_stands_what_was_said_or_that_nothing_was():
-    assert predictions.you_said("06.1", "points") == "no guess kept (06.1)"
+    assert predictions.you_said("06.1", "points") == "your guess (06.1) would stand here"
     predict("06.1", 12000)
     assert predictions.you_said("06.1", "points") == "you said 12\u202f000 points"
     predict("06.1", "more slowly")

@@ -72,7 +72,7 @@ def predicted(name):
 
 
 def you_said(name, unit="", truth=None):
-    """Return what is printed beside a result: 'you said 12 000 points', or that there is no guess.
+    """Return what is printed beside a result: 'you said 12 000 points', or where it would stand.
 
     Args:
         unit: what stands behind a number, and not behind words.
@@ -80,7 +80,7 @@ def you_said(name, unit="", truth=None):
     """
     _reveal(_named(name), truth)
     if (value := predicted(name)) is None:
-        return f"no guess kept ({_named(name)})"
+        return f"your guess ({_named(name)}) would stand here"
     return f"you said {_said(value)} {unit if not isinstance(value, str) else ''}".rstrip()
 
 
