@@ -187,10 +187,7 @@ COUNTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name, target",
-    [pytest.param(*one, marks=[pytest.mark.slow] * (one[1] == 64)) for one in COUNTS],
-)
+@pytest.mark.parametrize("name, target", COUNTS)
 def test_so_many_positions_can_be_reached(name, target):
     table = endgame.solve(name, target, progress=False)
     assert (table.states, table.afterstates) == COUNTS[name, target]
