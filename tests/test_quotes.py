@@ -43,13 +43,16 @@ def line_of(words):
 
 
 def changed(text, number, line):
-    """Yield copies of a page, each with another last digit in one place where a number stands."""
+    """Yield copies of a page, each with another last digit in one place where a number stands.
+
+    Every digit is tried: where a number stands twice, its neighbour may be a result of the page.
+    """
     pattern = re.compile(re.escape(number).replace(r"\ ", r"\s"))
     for found in pattern.finditer(text):
         begin = text.rfind("\n", 0, found.start()) + 1
         if re.match(line, text[begin : text.find("\n", found.end())]):
             at = max(n for n in range(*found.span()) if text[n].isdigit())
-            yield f"{text[:at]}{(int(text[at]) + 1) % 10}{text[at + 1 :]}"
+            yield from (f"{text[:at]}{digit}{text[at + 1 :]}" for digit in range(10))
 
 
 def test_a_command_that_measures_is_one():
