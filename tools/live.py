@@ -44,7 +44,7 @@ CALL = re.compile(r"\b(\w+(?:Widget|Explorer))\(")
 # What a lesson's learner is, as far as the page can train it.
 TRAINS = {"06": {"rate": "1"}, "08": {"network": "four 5-tuples", "rate": "0.5"}}
 SMALLER = " In this page a smaller network learns, by the rule of lesson 10."
-THEN = {"06": ", then α = 0.01.", "08": f": first λ = 0, then λ = 0.5.{SMALLER}"}
+THEN = {"06": ": first α = 1, then α = 0.01.", "08": f": first λ = 0, then λ = 0.5.{SMALLER}"}
 NOTES = {
     "play": "In this page, with nothing to install.",
     "train": "One learner at a time{} Earlier curves stay.",
