@@ -238,7 +238,7 @@ class Training:
         shown = {"word": word} if game.rules.SHOWN else {}
         who = f"{self.name}: " if named else ""
         points, actions = thousands(told["score"]), thousands(len(told["actions"]))
-        caption = f"{who}{points} points\n{actions} actions"
+        caption = f"{who}after {told['after']:g} s\n{points} points\n{actions} actions"
         board = whole(board, word, game)
         return draw.board(board, caption=caption, size=170, game=game, **shown)
 
