@@ -4,7 +4,7 @@ data/curves/answers.csv has a row for each number of an answer ("What we found")
 `task`, `what` was found, its `value`, `half` of its 95 % interval where the answer gives it, and
 the library's `sources` that found it.  Each task is done as a reader would do it: by those cells of
 the lesson that it needs, and then a few lines.  Rows of tasks that are not named stay as they are.
-Three quarters of an hour on two cores.
+Half an hour on one core, and A3.2 up to a quarter of an hour more on two.
 """
 
 import io
