@@ -49,10 +49,12 @@ def test_what_plays_and_ships_names_runs_of_the_lists():
         for job in read_list(path)
         if (network := getattr(job, "network", None))
     }
-    files = {"data/weights/42-33.npz", "data/weights/42-33-stages.npz"}  # what is shipped already
+    files = {  # what is shipped already
+        f"data/weights/{name}" for name in ("42-33.npz", "42-33-stages.npz", "cnn22.safetensors")
+    }
     trained = {"curves/td0_4x6_backward-seed1", "fine/0.0003-seed1", "late_1e10/carousel-seed1",
                "overfitting/tc-seed1", "page/six-long-seed1", "tc_1e10/tc-seed1",
-               "value_long/cnn22-seed1"}  # fmt: skip
+               "value_gpu/paper-seed1"}  # fmt: skip
     kept = {name for name in named if name.endswith("/quarter.npz")}
     assert named == files | trained | kept and trained <= runs
     for name in kept:  # what a run of such a list keeps

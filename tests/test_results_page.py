@@ -240,6 +240,19 @@ def test_the_wall(row):
     assert told == [said(r["stood"]), said(r["passed"]), f"{share} % ({low} to {high} %)"]
 
 
+@pytest.mark.parametrize("row", table("positions"), ids=lambda row: row[0])
+def test_the_run_on_a_gpu(row):
+    positions, hours, paper, *told = row
+    actions, hours = 1e6 * int(positions.split()[0]), int(hours.split()[0])
+    assert actions == hours * 7e8 / 240
+    query = f"hours == {hours} and depth_ply == 1"
+    assert paper == said(
+        read("published/matsuzaki2021_table10_long_training.csv", query)["score_mean"]
+    )
+    r = read("curves/value_tests.csv", f"list == 'value_gpu' and actions == {actions}")
+    assert told == [f"{said(r['mean'])} ± {said(r['ci95'])}", f"{100 * r['reached_16384']:.0f} %"]
+
+
 def test_full_chains_and_the_tests_that_end_there():
     for tile in wall.CHAINS:
         assert f"{said(wall.chain_score(tile))}" in PAGE

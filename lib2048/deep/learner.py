@@ -6,7 +6,6 @@ afterstate before it, V(s′ₜ) ← rₜ₊₁ + V(s′ₜ₊₁) (Eq. 1), or 0
 """
 
 import contextlib
-import copy
 
 import numpy as np
 import torch
@@ -15,6 +14,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from lib2048.deep.architectures import ARCHITECTURES, weight_count
 from lib2048.deep.batches import Queue, parse
 from lib2048.deep.neural_learner import Interrupted, NeuralLearner
+from lib2048.deep.replay import Replayed
 from lib2048.game.batch import images
 from lib2048.learn.lockstep import Lockstep
 from lib2048.learn.records import RESULT_COLUMNS
@@ -56,13 +56,15 @@ class ValueLearner(NeuralLearner):
         self.games = Lockstep(settings.lanes, settings.seed, starts=settings.starts)
         self.queue, self.batches = Queue(parse(settings.batch), settings.seed), []
         self._waiting = []  # batches that have to be trained before the next turn
-        self.optimiser = torch.optim.Adam(module.parameters(), settings.rate, **ADAM, fused=True)
+        self._unread = []  # (actions, error still on the device) of the last batches
+        options = ADAM | {"fused": True, "capturable": network.device.type == "cuda"}
+        self.optimiser = torch.optim.Adam(module.parameters(), settings.rate, **options)
+        self._replayed = Replayed(self._trained) if network.replays else None
         self.parts = {"weights.": module}
         if settings.average:
             decay = get_ema_multi_avg_fn(settings.average)
             self.parts["average."] = AveragedModel(module, multi_avg_fn=decay)
-            self.tested = copy.copy(network)
-            self.tested.module = self.parts["average."].module
+            self.tested = network.with_module(self.parts["average."].module)
         self.parts["optimiser."] = self.optimiser
 
     # ------------------------------------------------------------ what a run asks
@@ -80,6 +82,8 @@ class ValueLearner(NeuralLearner):
     def set_rate(self, rate):
         """Let Adam's learning rate be this from now on."""
         for group in self.optimiser.param_groups:
+            if group["lr"] != rate and self._replayed:
+                self._replayed.forget()
             group["lr"] = rate
 
     def play(self, last_game, last_action, rows):
@@ -99,6 +103,7 @@ class ValueLearner(NeuralLearner):
                 rows -= len(found[-1])
                 if self.games.between_turns:
                     self._learn()
+        self._read()
         return np.concatenate(found), True
 
     # ------------------------------------------------------------ a turn
@@ -124,30 +129,47 @@ class ValueLearner(NeuralLearner):
     def _train(self):
         """Train the batches that wait, as far as a run lets us."""
         while self._waiting and not self.stop.is_set():
-            self.batches.append((self.actions, self.step(*self._waiting[0])))
+            self._unread.append((self.actions, self.step(*self._waiting[0])))
             del self._waiting[0]
+
+    def _read(self):
+        """Fetch the errors of the last batches, all at once: a GPU would have to stop for each."""
+        if self._unread:
+            actions, losses = zip(*self._unread)
+            self.batches += zip(actions, torch.stack(losses).tolist(), strict=True)
+            self._unread = []
 
     def step(self, boards, targets):
         """Take one step of Adam against the mean squared error; return that error, in points².
 
-        boards: uint64[n]; targets: float32[n], in points.
+        boards: uint64[n]; targets: float32[n], in points.  The error is a tensor on the device.
         """
         if self.settings.augment:
             boards, targets = images(boards).reshape(-1), np.repeat(targets, 8)
-        loss = self.ask(lambda: self._gradients(boards, targets), len(boards))
-        self.optimiser.step()
+        wanted = torch.from_numpy(np.ascontiguousarray(targets, np.float32))
+        bits, wanted = self.network.sent(boards), wanted.to(self.network.device)
+        if self._replayed and self.queue.mode.size:
+            loss = self._replayed(bits, wanted).clone()
+        else:
+            loss = self.ask(lambda: self._gradients(bits, wanted), len(boards))
+            self.optimiser.step()
         if "average." in self.parts:
             self.parts["average."].update_parameters(self.network.module)
         return loss
 
-    def _gradients(self, boards, targets):
+    def _gradients(self, bits, wanted):
         """Work out the gradients of the mean squared error; return that error."""
-        wanted = torch.from_numpy(np.ascontiguousarray(targets, np.float32))
-        values, wanted = self.network.forward(boards), wanted.to(self.network.device)
-        loss = torch.nn.functional.mse_loss(values, wanted)
         self.optimiser.zero_grad()
+        values = self.network.pass_through(self.network.encode_there(bits))
+        loss = torch.nn.functional.mse_loss(values, wanted)
         loss.backward()
-        return loss.item()
+        return loss.detach()
+
+    def _trained(self, bits, wanted):
+        """Take a step of Adam; return the mean squared error before it."""
+        loss = self._gradients(bits, wanted)
+        self.optimiser.step()
+        return loss
 
     # ------------------------------------------------------------ on disk
 

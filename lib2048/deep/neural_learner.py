@@ -43,7 +43,8 @@ class NeuralLearner:
             self._aside(self._given_up.wait)
             self._given_up = None
         changes = next(self.network.module.buffers(), None) is not None  # as a BatchNorm does
-        if changes or boards * self.network.size < LONG:
+        quick = boards * self.network.size < LONG or next(self.network.module.parameters()).is_cuda
+        if changes or quick:
             return task()
         over = threading.Event()
 

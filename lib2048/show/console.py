@@ -100,10 +100,11 @@ def about_file(path, found):
     info = _clean(found["info"])
     config, end = (info.get("config"), None) if "config" in info else _run_beside(path, found)
     tests, uncut = info.get("this_file"), info.get("whole_network")
-    known = [_training(config), _scores("score", tests), _scores("uncut", uncut)]
+    known = [_training(config, info.get("actions")), _scores("score", tests), _scores("uncut", uncut)]
     try:
         told = [pair for pairs in known for pair in pairs]
-        others = {name: value for name, value in info.items() if name not in ABOUT}
+        said = ABOUT | ({"actions"} if config else set())
+        others = {name: value for name, value in info.items() if name not in said}
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         told, others = [], info
     pairs = [("file", f"{path}, {size(os.path.getsize(path))}"), *_network(found, config), *told]
@@ -151,8 +152,8 @@ def in_words(network):
     return f"{network.name}: {tuples}, {network.lookups_per_board} look-ups a board"
 
 
-def _training(config):
-    """Yield what a run's config.json says of how it learned."""
+def _training(config, done=None):
+    """Yield what a run's config.json says of how it learned; done: so many actions, if told."""
     if not config:
         return
     rule = config.get("rule")
@@ -166,7 +167,8 @@ def _training(config):
         said.append(f"starts {starts}")
     yield "trained by", ", ".join(said)
     long = [counted(config[n], n.removesuffix("s")) for n in ("games", "actions") if config.get(n)]
-    yield "for", ", ".join(long)
+    part = f"{thousands(done)} of " if done and done < config.get("actions", 0) else ""
+    yield "for", part + ", ".join(long)
     yield "from", config.get("from")
     run = [f"seed {config['seed']}"] if "seed" in config else []
     run += [counted(config[n], n.removesuffix("s")) for n in ("threads",) if n in config]

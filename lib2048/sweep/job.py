@@ -17,7 +17,7 @@ from lib2048.networks.storage import geometry_of
 from lib2048.train.folder import CONFIG, DONE, WEIGHTS
 
 REAL = Number(-(2**53), whole=False)
-UNSAID = {"game", "endgames"}  # where they are None
+UNSAID = {"game", "endgames", "precision"}  # where they are None
 PLAIN = (None, bool, str, REAL)  # what may stand in a row
 PROCESS_BYTES, NEURAL_BYTES = PROCESS_MIB << 20, 2 << 30  # as measured where they train
 

@@ -16,6 +16,7 @@ from lib2048.game.tile_65536 import EXPONENT
 from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.schema import MOST, Number
+from lib2048.networks import neural
 from lib2048.networks.storage import load
 from lib2048.play.evaluation import GAMES_AT_ONCE, TEST_SEED, Result, check_games, evaluate
 from lib2048.play.players import (
@@ -33,6 +34,7 @@ from lib2048.sweep.job import PROCESS_BYTES, Task, network_bytes, weights_of
 KEYS = {
     "name": str, "player": str, "network": str, "game": str, "games": int, "depth": int,
     "ms-per-move": float, "table-mib": int, "reduce": None, "threads": int, "endgames": str,
+    "precision": str,
 }  # fmt: skip
 TILES = (2048, 4096, 8192, 16384, 32768)
 SOON = 1.2  # times the limit, within which a move is in time
@@ -93,7 +95,7 @@ class Playing(Task):
     player: what the table of results calls it; network: a file of weights, or a run
     LIST/NAME-seedN beside this list; without one the player is random, greedy or heuristic.  game:
     its one name; None is what the network plays, or 2048.  endgames: a folder with the tables that
-    a network knows.
+    a network knows.  precision: in which a neural network plays, see `deep.ValueNetwork`.
     """
 
     player: str
@@ -106,6 +108,7 @@ class Playing(Task):
     threads: int = 1
     game: str | None = None
     endgames: str | None = None
+    precision: str | None = None
 
     @classmethod
     def read(cls, table):
@@ -121,6 +124,9 @@ class Playing(Task):
         check_limits(job.plies, job.seconds, job.table_mib)
         if job.endgames and not job.network:
             raise ValueError(f"{job.player} has no network, which endgames are for")
+        neural.check_choices(precision=job.precision)
+        if job.precision and not str(job.network).endswith(neural.SUFFIX):
+            raise ValueError("precision: is for a file of a neural network, " + neural.SUFFIX)
         if not job.network and job.player != "heuristic" and job.plies != 1:
             raise ValueError(f"{job.player} does not look ahead: leave the depth or time out")
         return [job]
@@ -142,6 +148,7 @@ class Playing(Task):
         row |= {"ms": self.ms_per_move and float(self.ms_per_move)}
         row |= {"game": self.game} if self.game else {}
         row |= {"endgames": Path(self.endgames).name} if self.endgames else {}
+        row |= {"precision": self.precision} if self.precision else {}
         return row | {"table": self.table_mib != 0, "reduce": self.reduce}
 
     @property
@@ -206,7 +213,7 @@ class Playing(Task):
         """Return the player."""
         limits = {"table_mib": self.table_mib, "reduce": self.reduce}
         if self.network:
-            network = load(weights_of(self.network, folder), to_play=True)
+            network = self._network(weights_of(self.network, folder))
             agreed(f"network {network.name}", game_of(network), self.game)
             return network_player(
                 network, self.plies, self.seconds, **limits, endgames=self.endgames
@@ -215,6 +222,11 @@ class Playing(Task):
             game = parse_game(self.game or WHOLE)
             return heuristic_player(self.plies, self.seconds, game=game, **limits)
         return player(self.player, self.game)
+
+    def _network(self, path):
+        if self.precision:
+            return neural.room("files").load(path, precision=self.precision)
+        return load(path, to_play=True)
 
 
 def _searched(played, seconds):

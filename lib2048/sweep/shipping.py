@@ -105,8 +105,8 @@ class Shipping(Task):
         """Prune, round, save; play; save with what was found, which is the one row."""
         path, file = weights_of(self.network, folder), self.file(folder)
         about = {"config": read_json(path.parent / CONFIG), "seed": TEST_SEED}
-        if path.name == QUARTER:
-            about |= info(path)["info"]
+        if path.name == QUARTER or path.suffix == SUFFIX:  # they say how far the run had come
+            about |= {name: x for name, x in info(path)["info"].items() if name != "seed"}
         network = load(path)  # which checks all of the file
         about |= {"whole_network": self._scores(folded(network))} if self.whole else {}
         learned = weights_of(self.learned or self.network, folder)
