@@ -450,6 +450,22 @@ def test_a_run_of_110_percent_is_refused(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_a_sweep_says_that_it_waits_for_the_memory_of_others(tmp_path, monkeypatch):
+    told, reports, most, others = [], [], 600 << 20, contextlib.ExitStack()
+    monkeypatch.setattr(carrying_out, "say", told.append)
+
+    def sweep():
+        reports.append(run_sweep(seeds(SHORT, 1), tmp_path, memory=most, progress=False))
+
+    others.enter_context(memory_shares.share(512 << 20, most))
+    with beside(sweep):
+        line = wait_for(lambda: told)[0]
+        others.close()
+    assert "run-seed1 needs up to 512 MiB of memory, and 88 MiB are there for it on" in line
+    assert line.endswith("it waits for other runs to end")
+    assert reports[0].count("finished") == 1 and len(told) == 1
+
+
 def test_shares_never_exceed_what_is_granted():
     inside, most = [], []
 

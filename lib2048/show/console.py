@@ -100,7 +100,11 @@ def about_file(path, found):
     info = _clean(found["info"])
     config, end = (info.get("config"), None) if "config" in info else _run_beside(path, found)
     tests, uncut = info.get("this_file"), info.get("whole_network")
-    known = [_training(config, info.get("actions")), _scores("score", tests), _scores("uncut", uncut)]
+    known = [
+        _training(config, info.get("actions")),
+        _scores("score", tests),
+        _scores("uncut", uncut),
+    ]
     try:
         told = [pair for pairs in known for pair in pairs]
         said = ABOUT | ({"actions"} if config else set())

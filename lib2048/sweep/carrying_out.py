@@ -255,7 +255,7 @@ LOCAL = {
 def _check_workers(client, orders):
     """Raise, in one line, when a worker could not do what it may be given."""
     largest = max(orders, key=lambda order: order["nbytes"])
-    facts = client.run(_facts, on_error="return")
+    facts = client.run(_facts, largest["granted"], on_error="return")
     if not facts:
         say("no worker is there yet; waiting for one")
     for address, fact in sorted(facts.items()):
@@ -266,6 +266,9 @@ def _check_workers(client, orders):
         if largest["granted"] is None and largest["nbytes"] > fact["memory"]:
             lack = memory_shares.too_much(largest["nbytes"], fact["memory"])
             raise MemoryError(f"{largest['label']} {lack} on {fact['host']}")
+        if largest["nbytes"] > fact["left"]:
+            lack = memory_shares.too_much(largest["nbytes"], fact["left"])
+            say(f"{largest['label']} {lack} on {fact['host']}: it waits for other runs to end")
 
 
 def _check_folder(client, mark):
@@ -281,9 +284,10 @@ def _not_shared(mark):
     return f"{Path(mark).parent} is not the sweep's on {socket.gethostname()}: use a shared disk"
 
 
-def _facts():
-    """Say what a worker has."""
-    return {"host": socket.gethostname(), "sources": SOURCE_HASH, "memory": memory_shares.most()}
+def _facts(granted=None):
+    """Say what a worker has; granted: the memory of all runs together, None for what is free."""
+    memory = {"memory": memory_shares.most(), "left": memory_shares.left(granted)}
+    return {"host": socket.gethostname(), "sources": SOURCE_HASH} | memory
 
 
 def work(order):

@@ -84,6 +84,17 @@ def most():
     return sum((share.taken for share in living()), start=memory.available())
 
 
+def left(granted=None):
+    """Return the memory that a run could take now, in bytes; granted: see `share`."""
+    return _left(living(), granted)
+
+
+def _left(others, granted):
+    if granted is None:
+        return memory.available() - sum(max(0, x.nbytes - x.taken) for x in others)
+    return granted - sum(other.nbytes for other in others)
+
+
 @contextlib.contextmanager
 def share(nbytes, granted=None):
     """Wait until so many bytes of memory are left to this run, and keep them from all others.
@@ -99,10 +110,7 @@ def share(nbytes, granted=None):
         while True:
             with locked(place / "ledger"):
                 others = _living(place)
-                if granted is None:
-                    left = memory.available() - sum(max(0, x.nbytes - x.taken) for x in others)
-                else:
-                    left = granted - sum(share.nbytes for share in others)
+                left = _left(others, granted)
                 if nbytes <= left:
                     lock.acquire()
                     break
