@@ -90,7 +90,7 @@ def test_one_run_stands_beside_one_row():
     rows = rows[(rows["run"] != "") & (rows["list"] != "shipped")]
     assert not rows.duplicated(["figure", "list", "run", "plies"]).any()
     (long,) = ROWS["matsuzaki-table10"].query("ours == ours")["row"]
-    assert long == "after 24 h"
+    assert long == "after 120 h"
 
 
 def test_the_search_table_stands_beside_the_stages():

@@ -10,8 +10,9 @@ import pages
 import pandas as pd
 import pytest
 
-from lib2048 import Network, afterstates, compare, data, mean_ci95, to_tiles
+from lib2048 import Network, afterstates, compare, data, load, mean_ci95, to_tiles
 from lib2048.course import papers, recorded_tests, wall
+from lib2048.game.batch import images
 from lib2048.game.board import max_exponent
 from lib2048.learn.rules import RULES
 from lib2048.ruler import positions
@@ -251,6 +252,15 @@ def test_the_run_on_a_gpu(row):
     )
     r = read("curves/value_tests.csv", f"list == 'value_gpu' and actions == {actions}")
     assert told == [f"{said(r['mean'])} ± {said(r['ci95'])}", f"{100 * r['reached_16384']:.0f} %"]
+
+
+def test_the_value_network_knows_one_side_only():
+    pytest.importorskip("torch")
+    ruler, network = positions.load(data("ruler.npz")), load(data("weights/cnn22.safetensors"))
+    boards = ruler.boards[ruler.sample(500)][::10]
+    values = network.values(images(boards).reshape(-1)).reshape(-1, 8)
+    for mean in (values[:, 0].mean(), values.max(axis=1).mean()):
+        assert said(round(float(mean), -2)) in PAGE
 
 
 def test_full_chains_and_the_tests_that_end_there():

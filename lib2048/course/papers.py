@@ -326,7 +326,9 @@ def _asked(name, row):
 
 
 def _settings(place, own):
-    """Return the `Settings` of a run of a list, without its budget and its tests on the way."""
+    """Return the `Settings` of a run of a list, for this machine's processor, without its budget
+    and its tests on the way."""
     jobs = read_list(data(f"runs/{place}.toml"))
     settings = next(job.settings for job in jobs if job.name == own)
-    return dataclasses.replace(settings, actions=None, games=None, eval_every=None)
+    here = {"device": "cpu"} if hasattr(settings, "device") else {}
+    return dataclasses.replace(settings, actions=None, games=None, eval_every=None, **here)
