@@ -241,6 +241,16 @@ def test_the_wall(row):
     assert told == [said(r["stood"]), said(r["passed"]), f"{share} % ({low} to {high} %)"]
 
 
+@pytest.mark.parametrize("row", table("after actions"), ids=lambda row: row[0])
+def test_the_runs_at_the_papers_budget(row):
+    after, *told = row
+    actions = float(after.replace("·10^", "e"))
+    for run, cell in zip(("one_stage", "promotion"), told, strict=True):
+        query = f"run == '{run}' and actions == {actions} and plies =="
+        depths = (read("curves/long_evaluations.csv", f"{query} {n}") for n in (1, 3))
+        assert cell == " · ".join(f"{said(r['mean'])} ± {said(r['ci95'])}" for r in depths)
+
+
 @pytest.mark.parametrize("row", table("positions"), ids=lambda row: row[0])
 def test_the_run_on_a_gpu(row):
     positions, hours, paper, *told = row
