@@ -61,7 +61,7 @@ class ValueNetwork:
 
     @property
     def replays(self):
-        """Whether a GPU replays what it is asked: a module of your own may be another each time."""
+        """Whether a GPU replays what it is asked; a module of your own may be another each time."""
         return self.device.type == "cuda" and not self._own
 
     def arguments(self):
