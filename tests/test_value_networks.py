@@ -2,7 +2,9 @@
 
 import copy
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -15,6 +17,7 @@ from lib2048.deep import ValueNetwork, make  # noqa: E402
 from lib2048.deep.architectures import weight_count  # noqa: E402
 from lib2048.deep.batches import Queue, parse  # noqa: E402
 from lib2048.deep.learner import ValueLearner  # noqa: E402
+from lib2048.deep.replay import Replayed  # noqa: E402
 from lib2048.game.batch import from_one_hot, images, one_hot, options  # noqa: E402
 from lib2048.game.board import afterstates, symmetries  # noqa: E402
 from lib2048.game.game import new_game  # noqa: E402
@@ -88,6 +91,13 @@ def test_what_no_board_encodes_to_is_refused(refused):
     planes = one_hot(BOARDS[:2])
     planes[1, 0, 0] = 0
     refused(lambda: from_one_hot(planes), "each cell")
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_boards_are_encoded_on_the_device_as_before_they_are_sent(precision):
+    boards = np.concatenate([BOARDS, np.array([0, (1 << 64) - 1], np.uint64)])
+    one = ValueNetwork("cnn22sss", precision=precision)
+    assert torch.equal(one.encode(one.sent(boards)), one.encode(boards))
 
 
 def test_options_are_what_the_actions_lead_to():
@@ -232,6 +242,13 @@ def test_what_is_learned_is_the_next_reward_and_value():
             assert reward == pytest.approx(round(float(reward) / 4) * 4, abs=0.02)
 
 
+def test_the_errors_of_all_batches_are_read_when_play_returns():
+    one = learner(batch="batch64", lanes=8)
+    one.play(0, 1000, 100)
+    assert len(one.batches) == 15
+    assert all(isinstance(loss, float) for _, loss in one.batches)
+
+
 def test_augmented_batches_teach_all_images():
     plain, eight = learner(augment=False), learner(augment=True)
     board, image = BOARDS[70:71], images(BOARDS[70:71])[0, 3:4]
@@ -240,6 +257,63 @@ def test_augmented_batches_teach_all_images():
         for _ in range(60):
             one.step(board, goal)
     assert abs(eight.network.values(image)[0] - 500) < abs(plain.network.values(image)[0] - 500)
+
+
+# ---------------------------------------------------------------- on a GPU, as far as none is there
+
+
+@pytest.fixture
+def recorded(monkeypatch):
+    """Let a stand-in record graphs; return a list with the replays of each."""
+    found = []
+
+    class Graph:
+        def __init__(self):
+            self.number = len(found)
+            found.append(0)
+
+        def replay(self):
+            found[self.number] += 1
+
+    stream = SimpleNamespace(wait_stream=lambda other: None)
+    for name in ("Stream", "current_stream"):
+        monkeypatch.setattr(torch.cuda, name, lambda: stream)
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: nullcontext())
+    monkeypatch.setattr(torch.cuda, "graph", lambda graph, stream: nullcontext())
+    monkeypatch.setattr(torch.cuda, "CUDAGraph", Graph)
+    return found
+
+
+def test_a_task_is_recorded_once_it_is_warm_and_then_replayed(recorded):
+    done = []
+    task = Replayed(lambda x: done.append(x.item()) or x.clone())
+    for n in range(7):
+        task(torch.tensor(n))
+    assert done == [0, 1, 2, 3] and recorded == [4], "three to warm up, and one that is recorded"
+    assert task.inputs[0].item() == 6, "a replay reads what was given last"
+    task.forget()
+    for n in range(5):
+        task(torch.tensor(n))
+    assert done[4:] == [0, 1, 2, 3] and recorded == [4, 2]
+
+
+def test_a_network_of_the_library_is_replayed_and_one_of_your_own_is_not(monkeypatch):
+    own = ValueNetwork(torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(256, 1)), "flat")
+    for one, replays in ((ValueNetwork("cnn22sss"), True), (own, False)):
+        assert not one.replays
+        monkeypatch.setattr(one, "device", torch.device("cuda"))
+        assert one.replays == replays
+
+
+def test_another_rate_is_recorded_anew(recorded):
+    one = learner(batch="batch64")
+    one._replayed = Replayed(one._trained)
+    batch = BOARDS[:64], np.zeros(64, np.float32)
+    for rate in (0.001, 0.001, 0.0001):
+        one.set_rate(rate)
+        for _ in range(5):
+            one.step(*batch)
+    assert recorded == [7, 2], "the same rate goes on with the same graph"
 
 
 class Tiny(torch.nn.Module):

@@ -59,7 +59,8 @@ class ValueLearner(NeuralLearner):
         self._unread = []  # (actions, error still on the device) of the last batches
         options = ADAM | {"fused": True, "capturable": network.device.type == "cuda"}
         self.optimiser = torch.optim.Adam(module.parameters(), settings.rate, **options)
-        self._replayed = Replayed(self._trained) if network.replays else None
+        replays = network.replays and self.queue.mode.size  # games have as many boards as they like
+        self._replayed = Replayed(self._trained) if replays else None
         self.parts = {"weights.": module}
         if settings.average:
             decay = get_ema_multi_avg_fn(settings.average)
@@ -147,27 +148,26 @@ class ValueLearner(NeuralLearner):
         if self.settings.augment:
             boards, targets = images(boards).reshape(-1), np.repeat(targets, 8)
         wanted = torch.from_numpy(np.ascontiguousarray(targets, np.float32))
-        bits, wanted = self.network.sent(boards), wanted.to(self.network.device)
-        if self._replayed and self.queue.mode.size:
-            loss = self._replayed(bits, wanted).clone()
+        wanted = wanted.to(self.network.device)
+        if self._replayed:
+            loss = self._replayed(self.network.sent(boards), wanted).clone()
         else:
-            loss = self.ask(lambda: self._gradients(bits, wanted), len(boards))
+            loss = self.ask(lambda: self._gradients(boards, wanted), len(boards))
             self.optimiser.step()
         if "average." in self.parts:
             self.parts["average."].update_parameters(self.network.module)
         return loss
 
-    def _gradients(self, bits, wanted):
+    def _gradients(self, boards, wanted):
         """Work out the gradients of the mean squared error; return that error."""
         self.optimiser.zero_grad()
-        values = self.network.pass_through(self.network.encode_there(bits))
-        loss = torch.nn.functional.mse_loss(values, wanted)
+        loss = torch.nn.functional.mse_loss(self.network.forward(boards), wanted)
         loss.backward()
         return loss.detach()
 
-    def _trained(self, bits, wanted):
+    def _trained(self, boards, wanted):
         """Take a step of Adam; return the mean squared error before it."""
-        loss = self._gradients(bits, wanted)
+        loss = self._gradients(boards, wanted)
         self.optimiser.step()
         return loss
 
@@ -175,6 +175,7 @@ class ValueLearner(NeuralLearner):
 
     def state(self):
         """Return what a resume needs beside `parts`, as a dict of arrays."""
+        self._read()
         nothing = np.zeros(0, np.uint64), np.zeros(0, np.float32)
         boards, targets = map(np.concatenate, zip(nothing, *self._waiting))
         return {

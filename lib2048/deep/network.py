@@ -10,7 +10,7 @@ from lib2048.deep.architectures import SIDE, make, weight_count
 from lib2048.deep.modules import check_kind, check_module, check_name
 from lib2048.deep.policy import in_parts
 from lib2048.deep.replay import Replayed
-from lib2048.game.batch import CELLS, KINDS, as_boards, images
+from lib2048.game.batch import CELLS, KINDS, as_boards, images, one_hot
 from lib2048.networks.neural import OWN, check_choices
 from lib2048.play.players import ValuePlayer
 
@@ -48,7 +48,7 @@ class ValueNetwork:
         module = what if own else make(what, seed)
         if own:
             check_kind(module, self.name)
-        self._own, self._asked = own, {}
+        self._replayed = {}  # by the number of boards
         self.module = module.to(self.device)
         if own:
             check_module(module, lambda boards: self._answer(self.encode(boards)), self.name)
@@ -56,13 +56,13 @@ class ValueNetwork:
     def with_module(self, module):
         """Return the same network with other weights, those of a module of the same kind."""
         other = copy.copy(self)
-        other.module, other._asked = module, {}
+        other.module, other._replayed = module, {}
         return other
 
     @property
     def replays(self):
         """Whether a GPU replays what it is asked; a module of your own may be another each time."""
-        return self.device.type == "cuda" and not self._own
+        return self.device.type == "cuda" and not self.name.startswith(OWN)
 
     def arguments(self):
         """Return what decides it beside its weights, by name; see `neural.Outline`."""
@@ -79,20 +79,17 @@ class ValueNetwork:
         return weight_count(self.module)
 
     def encode(self, boards):
-        """Encode boards, uint64[n], as a float tensor (n, 16, 4, 4) on the network's device."""
-        return self.encode_there(self.sent(boards))
+        """Encode boards, uint64[n], as a float tensor (n, 16, 4, 4) on the network's device.
+
+        boards: or what `sent` returns.
+        """
+        sent = torch.is_tensor(boards)
+        planes = _one_hot_there(boards) if sent else torch.from_numpy(one_hot(boards))
+        return planes.permute(0, 3, 1, 2).to(self.device).to(getattr(torch, self.precision))
 
     def sent(self, boards):
         """Return boards, uint64[n], as a tensor int64[n] of the same bits on the device."""
         return torch.from_numpy(as_boards(boards).view(np.int64)).to(self.device)
-
-    def encode_there(self, bits):
-        """Encode boards that are on the device: see `sent` and `encode`."""
-        shifts = torch.arange(0, 4 * CELLS, 4, device=self.device)
-        kinds = torch.arange(KINDS, device=self.device)
-        planes = (bits[:, None] >> shifts & KINDS - 1)[:, :, None] == kinds
-        side = SIDE, SIDE
-        return planes.unflatten(1, side).permute(0, 3, 1, 2).to(getattr(torch, self.precision))
 
     def forward(self, boards):
         """Return the module's values of boards as a float32 tensor through which gradients flow."""
@@ -123,20 +120,28 @@ class ValueNetwork:
     def _ask(self, boards):
         if not len(boards):  # a module of one's own need not know what to do with none
             return np.zeros(0, np.float32)
-        answer = self._replayed if self.replays else self.forward
+        answer = self._replay if self.replays else self.forward
         return in_parts(lambda part: answer(part).cpu().numpy(), boards)
 
-    def _replayed(self, boards):
+    def _replay(self, boards):
         """Return what `forward` does, asked for as many boards as the next power of two."""
         count = 1 << (len(boards) - 1).bit_length()
-        if count not in self._asked:
-            self._asked[count] = Replayed(lambda bits: self.pass_through(self.encode_there(bits)))
         padded = np.zeros(count, np.uint64)
         padded[: len(boards)] = boards
-        return self._asked[count](self.sent(padded))[: len(boards)]
+        if count not in self._replayed:
+            self._replayed[count] = Replayed(self.forward)
+        return self._replayed[count](self.sent(padded))[: len(boards)]
 
     def __repr__(self):
         return f"<network {self.name}: {self.size:,} weights>"
+
+
+def _one_hot_there(bits):
+    """Return what `one_hot` does, on the device: int64[n] → bool (n, 4, 4, 16)."""
+    shifts = torch.arange(0, 4 * CELLS, 4, device=bits.device)
+    exponents = bits[:, None] >> shifts & KINDS - 1
+    kinds = torch.arange(KINDS, device=bits.device)
+    return (exponents[:, :, None] == kinds).unflatten(1, (SIDE, SIDE))
 
 
 def check_device(device):

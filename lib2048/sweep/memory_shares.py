@@ -110,13 +110,13 @@ def share(nbytes, granted=None):
         while True:
             with locked(place / "ledger"):
                 others = _living(place)
-                left = _left(others, granted)
-                if nbytes <= left:
+                free = _left(others, granted)
+                if nbytes <= free:
                     lock.acquire()
                     break
             hopeless = granted is not None and nbytes > granted
             if hopeless or (not others and time.monotonic() - begin > PATIENCE):
-                raise MemoryError(too_much(nbytes, left))
+                raise MemoryError(too_much(nbytes, free))
             time.sleep(LOOK_SECONDS)
     try:
         yield
