@@ -21,7 +21,7 @@ LABS  := .venv/.labs
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test test-all bounds notebooks check release class wheel reproduce card book lint bench clean
+.PHONY: help lab test test-ci test-all bounds notebooks check release class wheel reproduce card book lint bench clean
 
 help: ## say what each command does
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -32,10 +32,13 @@ lab: $(LABS) ## open JupyterLab on your own copy of the first lesson, in my/
 	@echo "For lib2048 in another terminal:  source .venv/bin/activate   (JupyterLab's own terminals have it)"
 	@$(LEARN) $(BIN)/jupyter lab $(LAB) my/00_start_here.ipynb
 
-test: $(READY) ## run the unit tests and every notebook (half an hour, on two cores)
-	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow" tests notebooks
+test: $(READY) ## run the unit tests and lessons 00 to 19 (twelve minutes, on two cores)
+	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "not slow and not ci" tests notebooks
 
-test-all: bounds ## run all tests: the browser, kills, Ctrl-C, the wheel, every page of the book, too
+test-ci: $(READY) ## run what the project's check adds to that: appendices, labs, widgets, more cases
+	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -m "ci and not slow" tests notebooks
+
+test-all: bounds ## run all tests: every browser's, kills, Ctrl-C, the wheel, each page of the book, too
 	LIB2048_QUICK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests notebooks
 
 bounds: $(READY) ## run the tests of the kernels with every index checked

@@ -1,6 +1,7 @@
 """What several test files share; `reference` is the plain-Python twin that they compare with."""
 
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -31,10 +32,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what a browser is started for as slow, but for one test of each widget."""
+    """Mark what a browser is started for as slow, but for one test of each widget.
+
+    Labs and appendices are marked as ci.
+    """
     for item in items:
-        if "chromium" in getattr(item, "fixturenames", ()) and "smoke" not in item.keywords:
+        if "chromium" in getattr(item, "fixturenames", ()) and "ci" not in item.keywords:
             item.add_marker("slow")
+        if "homework" in item.path.parts or re.match(r"A\d_", item.path.name):
+            item.add_marker("ci")
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ def test_every_task_is_recorded():
     assert set(TASK_OF_ROWS) == set(answers.TASKS)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("name", [pytest.param("02.1", marks=pytest.mark.slow), "02.2"])
 def test_a_task_finds_the_same_again(name):
     found = answers.rows_of(name)

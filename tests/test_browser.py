@@ -102,7 +102,7 @@ STANDS = "e => [e.dataset.board, e.dataset.actions, e.querySelector('.lib-messag
 # ---- play ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_game_is_played_by_keys_as_the_library_plays_it(notebook, game):
     twin = Game(3, 0)
     for key in random.Random(1).choices(list(KEYS), k=60):
@@ -365,7 +365,7 @@ def test_a_new_largest_tile_is_celebrated_and_the_end_is_on_the_board(notebook, 
 # ---- a recorded game -----------------------------------------------------------------------------
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_click_on_the_curve_jumps(notebook, replay):
     steps = record_game("heuristic", seed=2)
     last = len(steps) - 1

@@ -13,7 +13,7 @@ def lights(page):
     return [rows.nth(n).locator("td + td").all_inner_texts() for n in range(rows.count())]
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_the_news_goes_back_a_game_at_a_time(opened):
     page = opened(CreditWidget(BOARDS, HEARD))
     assert lights(page) == [["", "100 %"], ["", "100 %"], ["100 %", "100 %"]]

@@ -73,7 +73,7 @@ def own(notebook):
     return Curves(notebook, OWN).unfold()
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_it_shows_what_is_recorded_and_filters_it_by_mouse(notebook, rules):
     rules.until_it_says("td_0.1")
     ends = notebook.ask("[round(f['mean'].iloc[-1]) for _, [f], _ in rules.drawn()]")

@@ -24,7 +24,7 @@ def dot(notebook):
     return lab.Widget(notebook, DOT)
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_dot_is_moved_by_keys_and_kept(notebook, dot):
     assert "06.2 waits for your guess: draw it" in dot.message
     assert dot.button("That is my guess").get_attribute("aria-disabled") == "true"

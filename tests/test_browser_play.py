@@ -46,7 +46,7 @@ def opened_page(chromium, tmp_path):
         yield found
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_learner_trains_in_the_page(chromium, tmp_path):
     path, script = tmp_path / "page.html", (play_page.written() / "train.js").as_uri()
     path.write_text(PAGE.replace("play-2048", "train-2048").format(script=script, theme="light"))
@@ -82,7 +82,7 @@ def shown(board, name):
     return int(re.sub(r"\D", "", text))
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_it_plays_a_whole_game_as_fast_as_it_can_and_by_the_rules(opened_page, player):
     page, board = opened_page
     board.get_by_label("Speed").press("End")
@@ -116,7 +116,7 @@ def test_a_person_plays_the_library_s_game_by_keys_and_the_page_stays_where_it_i
     page.wait_for_function("scrollY > 0")
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_game_is_reviewed_and_played_on_from_its_worst_action(opened_page, player):
     page, board = opened_page
     board.focus()

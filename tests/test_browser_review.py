@@ -27,7 +27,7 @@ def position(page):
     return int(page.page.locator(".lib-review").get_attribute("data-position"))
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_review_shows_the_worst_and_leads_along_the_game(opened, steps):
     widget = ReviewWidget(steps, a_network())
     page, worst = opened(widget), widget.review.worst(3)
@@ -93,7 +93,7 @@ def pressed(page, number):
         page.page.keyboard.press(f"Arrow{legal.inner_text()}")
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_ones_own_game_is_reviewed_when_it_is_over(opened):
     widget = PlayWidget(seed=3, player=a_network())
     page = opened(widget)
@@ -187,7 +187,7 @@ def test_it_can_be_read_and_fits_a_phone(opened, steps, theme):
             assert part.evaluate("e => e.ariaLabel || (e.labels?.[0] ?? e).textContent.trim()")
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_an_endgame_shows_chances_and_refuses_what_moves_a_large_tile(opened):
     table = endgame.solve("411", 16, progress=False)
     board = [[2, 4, 2, 0], [2, 64, 128, 256], [2, 512, 1024, 2048], [4096, 8192, 16384, 16]]

@@ -61,7 +61,7 @@ def both(notebook):
     return Training(notebook, BOTH)
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_numbers_and_curves_grow_while_it_trains(notebook, one):
     one.until("Ready to train")
     assert "– " not in one.chart(0).split(":")[0]

@@ -131,7 +131,7 @@ def small(notebook):
     return Board(notebook, SMALL)
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     twin = SearchTree(network, BOARD, 3)
     tree.until_open("")
@@ -388,7 +388,7 @@ def test_positions_of_a_recorded_game(notebook, network):
     assert game.worths("") == wanted
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_small_board_shows_what_the_solver_says(small):
     game = SmallGame(2, 3, progress=False)
     optimal, own = game.optimal(), game.follow("greedy")

@@ -102,7 +102,7 @@ def agree(explorer, twin):
     )
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_entries_are_those_of_the_network_on_every_board(explorer, twin):
     agree(explorer, twin)
     explorer.root.get_by_label("Number of the board").fill("120")
@@ -190,7 +190,7 @@ def test_sizes_are_told_without_a_network(notebook, alone):
     assert "gone.npz" in gone.message and len(gone.cards()) == 8
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_curves_are_those_of_the_chosen_entry(notebook):
     rates = Explorer(notebook, RATES)
     for tuple_number in (0, 4):

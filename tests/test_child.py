@@ -31,6 +31,8 @@ from test_source_text import (
 from lib2048.machine import child
 from lib2048.machine.child import Ended, ask, source_of
 
+pytestmark = pytest.mark.ci
+
 TASKS = """
 from lib2048.machine.child import load
 

@@ -31,6 +31,8 @@ from lib2048.course.labs.release import in_class
 from lib2048.course.labs.seeds import DRAWN, GAMES, PLAIN, RULES, class_game, game_for, rules_of
 from lib2048.game.game import parse_game
 
+pytestmark = pytest.mark.ci
+
 SEED = 9
 GAME = game_for("own", SEED)
 

@@ -7,6 +7,8 @@ from lib2048 import Network, Run, Settings
 from lib2048.course import by_visits, coherence, one_weight, table_one
 from lib2048.course.labs import hw06
 
+pytestmark = pytest.mark.ci
+
 NETWORK, ACTIONS = "cells:0145,012", 20_000
 
 

@@ -29,6 +29,8 @@ from lib2048.sweep.shipping import Shipping, keep_quarter
 from lib2048.sweep.solving import Solving
 from lib2048.train.folder import QUARTER
 
+pytestmark = pytest.mark.ci
+
 DATA = Path(__file__).parents[1] / "data"
 CURVES = DATA / "curves"
 PARSER = _parser()

@@ -6,6 +6,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from tiers import one_in
 
 import lib2048
 from lib2048 import ACTIONS, endgame, from_tiles, slide, spawn, symmetries, to_tiles
@@ -181,13 +182,13 @@ def test_tiles_that_may_move_lose_nothing(name, six):
 # Counted by a plain program in C++.
 COUNTS = {
     ("4411", 32): (2_951_385, 1_189_210),
-    ("442", 32): (2_190_598, 787_441),
     ("4411", 64): (17_290_072, 8_153_639),
+    ("442", 32): (2_190_598, 787_441),
     ("442", 64): (11_628_529, 4_922_904),
 }
 
 
-@pytest.mark.parametrize("name, target", COUNTS)
+@pytest.mark.parametrize("name, target", one_in(2, COUNTS))
 def test_so_many_positions_can_be_reached(name, target):
     table = endgame.solve(name, target, progress=False)
     assert (table.states, table.afterstates) == COUNTS[name, target]

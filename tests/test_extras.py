@@ -97,6 +97,7 @@ COMMANDS = [
 UNUSED = ["IPython", "PIL", "cma", "ipywidgets", "nbclient", "nbconvert", "nbformat", "papermill"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "package", ["torch", *(pytest.param(p, marks=pytest.mark.slow) for p in sorted(REST))]
 )

@@ -39,6 +39,8 @@ from lib2048.course.labs.running import TimeLimits
 from lib2048.machine.child import Ended
 from lib2048.machine.source_text import source_of
 
+pytestmark = pytest.mark.ci
+
 pytest.importorskip("nbgrader")
 
 AUTOMATIC = {

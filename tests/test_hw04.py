@@ -89,6 +89,7 @@ def test_the_plain_loop_learns_what_the_fast_one_learns_bit_for_bit():
     assert tables.weights.any()
 
 
+@pytest.mark.ci
 def test_functions_that_make_arrays_train_like_others():
     # Memory of the loop's own, once given back too early, was taken by their arrays.
     scores = []
@@ -172,6 +173,7 @@ def own():
         each.close()
 
 
+@pytest.mark.ci
 def test_training_goes_on_exactly_from_where_it_was(own, tmp_path, capsys):
     straight, out = own(select_best_move, update_episode), tmp_path / "run"
     straight.go(60, progress=False)
@@ -228,6 +230,7 @@ BAD = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("choose, words", BAD.items(), ids=lambda x: getattr(x, "__name__", ""))
 def test_a_bad_choice_ends_the_training_and_is_named(own, monkeypatch, choose, words):
     monkeypatch.setattr(training, "LATE_SECONDS", 3)
@@ -236,6 +239,7 @@ def test_a_bad_choice_ends_the_training_and_is_named(own, monkeypatch, choose, w
         run.go(10, progress=False)
 
 
+@pytest.mark.ci
 def test_a_wrong_index_ends_the_training_and_is_named(own):
     with pytest.raises(ValueError, match="IndexError"):
         own(select_best_move, leaves_the_tables).go(10, progress=False)
@@ -245,6 +249,7 @@ def missing(pattern, board):
     raise NotImplementedError
 
 
+@pytest.mark.ci
 def test_whose_functions_trained_is_said_in_the_title(own):
     room = vars(hw04) | {"indexof": missing}
     room["estimate"] = FunctionType(hw04.estimate__enumerate.__code__, room, "estimate")
@@ -268,6 +273,7 @@ def teaches_nothing(network, path, alpha):
     pass
 
 
+@pytest.mark.ci
 def test_marks_for_training_are_for_functions_that_train(monkeypatch):
     monkeypatch.setenv("LIB2048_GRADE_GAMES", "400")
     for level in ("half", "most", "full"):

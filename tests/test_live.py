@@ -121,7 +121,7 @@ def closed(watched):
     assert watched.errors == [] and not [u for u in watched.requests if u.startswith("http")]
 
 
-@pytest.mark.smoke
+@pytest.mark.ci
 def test_a_small_board_is_solved_and_explored_without_a_kernel(chromium, tmp_path):
     watched, widget = opened(chromium, tmp_path, "small", {"size": "2×2", "way": "greedy"})
     small = live.SmallGame(2, 2, progress=False)

@@ -36,6 +36,7 @@ def lost(search, states, worths):
     return worths.max(axis=1) - worths[np.arange(len(states)), actions], visits, means
 
 
+@pytest.mark.ci
 def test_on_2x2_it_finds_the_best_action_without_knowing_anything(small):
     states, worths, _ = small
     missed, visits, means = lost(MCTS(uniform, 1000, leaves=8, game=TWO), states, worths)

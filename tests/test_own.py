@@ -10,6 +10,7 @@ import pytest
 import wrong_functions
 from learners import SMALL, same_run, train_or_stop
 from test_learning import plain_parts
+from tiers import one_in
 
 from lib2048 import Network, NetworkPlayer, Run, Settings, load, save, train
 from lib2048.learn import own
@@ -204,7 +205,9 @@ WRONG = {
 CASES = [(part, function, words) for part in WRONG for function, words in WRONG[part].items()]
 
 
-@pytest.mark.parametrize("part, function, words", CASES, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.parametrize(
+    "part, function, words", one_in(5, CASES), ids=lambda x: getattr(x, "__name__", "")
+)
 def test_a_wrong_function_is_refused_in_words(part, function, words):
     with pytest.raises(ValueError, match=f"(?s){words}") as error:
         NETWORK.with_functions(**{part: function})
@@ -298,7 +301,7 @@ def interrupt_when_heard(usual):
         signal.raise_signal(signal.SIGINT)
 
 
-@pytest.mark.parametrize("value, how", [(slow, Stopped), (slower, ValueError)])
+@pytest.mark.parametrize("value, how", one_in(2, [(slow, Stopped), (slower, ValueError)]))
 def test_stop_is_heard_while_a_slow_function_plays(untried, value, how):
     run = Run(Settings(network=SMALL), network=Network(SMALL).with_functions(value=value))
     usual = signal.getsignal(signal.SIGINT)

@@ -15,6 +15,8 @@ from lib2048.learn.rules import RULES, TC
 from lib2048.show.widgets.train import TrainWidget
 from lib2048.sweep import read_list, run_sweep
 
+pytestmark = pytest.mark.ci
+
 TWENTY_LINES = '''
 import numpy as np
 from lib2048 import Rule

@@ -20,6 +20,8 @@ from lib2048.ruler.losses import ANY, OTHER, formation_of, leading, where_lost
 from lib2048.ruler.regret import measure, optimum, summed
 from lib2048.ruler.rollouts import rollouts
 
+pytestmark = pytest.mark.ci
+
 TILES = [2**n for n in range(15, 5, -1)]
 
 

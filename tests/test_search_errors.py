@@ -9,6 +9,7 @@ from lib2048 import NetworkPlayer, Run, SearchPlayer, Settings, afterstates
 from lib2048.cli import main
 from lib2048.course import papers, search_errors
 from lib2048.course.search_errors import KINDS, errors, leaves, summed_errors
+from lib2048.play.statistics import mean_ci95
 
 STATES = 60
 
@@ -132,6 +133,17 @@ def test_the_mean_square_holds_nothing_of_the_luck_of_games():
     assert abs(row.rms**2 - 100) < 2 * row.half_rms * 2 * row.rms
     assert row.rms < 100 and (row.error, row.half_error) == (3, 0)
     assert (row.surprise, row.surprise_rms, row.half_surprise_rms) == (-2, 2, 0)
+
+
+def test_where_nothing_but_luck_is_left_the_interval_goes_up_from_zero():
+    rows = pd.DataFrame({"squared": [-60.0, 20.0] * 50, "surprise": 0.0}).assign(
+        kind="played", value=5.0, truth=5.0, error=0.0
+    )
+    (row,) = summed_errors(rows).itertuples()
+    assert row.rms == 0 == row.half_rms, "even its upper end is below 0"
+    (row,) = summed_errors(rows.assign(squared=rows["squared"] + 15)).itertuples()
+    half = mean_ci95([-45.0, 35.0] * 50)[1]
+    assert row.rms == 0 and row.half_rms == pytest.approx((half - 5) ** 0.5)
 
 
 def test_what_is_recorded_is_drawn_and_printed(capsys):

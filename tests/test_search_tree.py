@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tiers import one_in
 
 from lib2048 import Network, SearchPlayer, heuristic_network, record_game
 from lib2048.game import board as rules
@@ -92,7 +93,7 @@ def place_of(cell, turn):
     return (int(rules.symmetries(np.uint64(1 << 4 * cell))[turn]).bit_length() - 1) // 4
 
 
-@pytest.mark.parametrize("plies", [2, 3])
+@pytest.mark.parametrize("plies", one_in(2, [2, 3]))
 @pytest.mark.parametrize("reduce", [False, True])
 def test_every_node_has_the_numbers_of_the_search(plies, reduce, network, boards):
     crowded = [board for board in boards if 1 <= rules.count_empty(board) <= 4]

@@ -260,6 +260,7 @@ def test_epsilon_is_the_share_of_random_actions():
     assert abs(scores.mean() - exact[0]) > 5 * scores.std() / len(scores) ** 0.5
 
 
+@pytest.mark.ci
 def test_td_with_rate_one_over_n_finds_the_values_of_the_policy():
     """TD(0) under random play on 2x2, with rate 1/n at a board's n-th visit.
 

@@ -15,6 +15,8 @@ from lib2048 import Network, save
 from lib2048.machine import kernels, terminal
 from lib2048.machine.terminal import Steady, bar, one_line
 
+pytestmark = pytest.mark.ci
+
 COMMAND = [sys.executable, "-m", "lib2048.cli"]
 PROGRAM = [sys.executable, "-c"]
 PLAY = ["play", "random", "--games", "3"]

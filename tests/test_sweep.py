@@ -24,6 +24,8 @@ from lib2048.machine import memory
 from lib2048.sweep import carrying_out, memory_shares, read_list, run_sweep
 from lib2048.train.folder import DONE, RunFolder
 
+pytestmark = pytest.mark.ci
+
 SHORT = Settings(network=SMALL, actions=20_000, checkpoint_every=0.0)
 TC = Settings(network=SMALL, rule="tc", lam=0.5, actions=20_000, checkpoint_every=0.0)
 ENDLESS = replace(SHORT, actions=1 << 50, checkpoint_every=0.1)

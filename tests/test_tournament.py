@@ -21,6 +21,8 @@ from lib2048.course.tournament.tournament import tournament
 from lib2048.machine.child import Ended
 from lib2048.play.evaluation import Result
 
+pytestmark = pytest.mark.ci
+
 GREEDY = """
 from lib2048 import afterstates, board
 

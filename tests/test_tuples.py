@@ -22,6 +22,8 @@ from lib2048.networks.storage import save  # noqa: E402
 from lib2048.play.evaluation import record_game  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
 
+pytestmark = pytest.mark.ci
+
 GAME = record_game("greedy", seed=1)[:-1]
 FORMS = {
     "afterstates": {"name": "4-22"},

@@ -329,6 +329,7 @@ class Tiny(torch.nn.Module):
         return 20 * self.layers(planes[:, :, :2, :2].flatten(1)).squeeze(1)
 
 
+@pytest.mark.ci
 def test_on_2x2_values_approach_what_its_own_play_is_worth():
     from lib2048.learn.lockstep import Lockstep
 

@@ -9,6 +9,7 @@ of those of the same name and number of actions.  See `lib2048.course.search_err
 """
 
 import argparse
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -41,7 +42,8 @@ def rows_of(file, options):
     """Return the rows of one file."""
     network = load(file, to_play=True)
     found = errors(network, leaves(network, options.states), options.times)
-    about = {"network": file.parent.name if file.stem in OF_RUN else file.stem}
+    name = file.parent.name if file.stem in OF_RUN else file.stem
+    about = {"network": re.sub(r"-(quarter|seed\d+)$", "", name)}
     about |= {"actions": options.actions or learned(file)}
     rows = summed_errors(found).reset_index().assign(**about, times=options.times)
     rows = rows.assign(sources=SOURCE_HASH)

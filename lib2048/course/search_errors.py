@@ -148,9 +148,9 @@ def _summed(group):
     squares = {"rms": group["squared"], "surprise_rms": group["surprise"] ** 2}
     for name in ("error", "rms", "surprise", "surprise_rms"):
         mean, half = mean_ci95(squares.get(name, group.get(name)))
-        if name in squares:  # of the root, to first order
-            mean = max(mean, 0.0) ** 0.5
-            half = half / (2 * mean) if mean else float("inf")
+        if name in squares:  # of the root, to first order; below 0 nothing is left but luck
+            upper, mean = max(mean + half, 0.0) ** 0.5, max(mean, 0.0) ** 0.5
+            half = half / (2 * mean) if mean else upper
         told |= {name: mean, f"half_{name}": half}
     return told
 

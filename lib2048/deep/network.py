@@ -79,10 +79,7 @@ class ValueNetwork:
         return weight_count(self.module)
 
     def encode(self, boards):
-        """Encode boards, uint64[n], as a float tensor (n, 16, 4, 4) on the network's device.
-
-        boards: or what `sent` returns.
-        """
+        """Encode boards, uint64[n] or as `sent`, as a float tensor (n, 16, 4, 4) on the device."""
         sent = torch.is_tensor(boards)
         planes = _one_hot_there(boards) if sent else torch.from_numpy(one_hot(boards))
         return planes.permute(0, 3, 1, 2).to(self.device).to(getattr(torch, self.precision))
