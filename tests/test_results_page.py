@@ -252,6 +252,19 @@ def test_the_runs_at_the_papers_budget(row):
         assert cell == (" · ".join(marks) or "–")
 
 
+def test_one_stage_falls_where_it_is_searched():
+    found = pd.read_csv(data("curves/long_evaluations.csv")).query("run == 'one_stage'")
+    half = found["actions"] < 2e10
+    first, since = (found[rows & (found["plies"] == 3)]["mean"] for rows in (half, ~half))
+    told = compare(since.to_numpy(), first.to_numpy())
+    assert told.verdict == "less" and f"on average, those since then {said(since.mean())}." in PAGE
+    assert f"first half have {said(first.mean())} points" in PAGE
+    assert f"That is {signed(told.difference)} ± {said(told.half)} with the tests" in PAGE
+    late = found[(found["plies"] == 1) & (found["actions"] >= 12e9)]
+    apart = late["mean"].max() - late["mean"].min()
+    assert f"differ by {said(apart)} points at most" in PAGE and apart < late["ci95"].min()
+
+
 @pytest.mark.parametrize("row", table("positions"), ids=lambda row: row[0])
 def test_the_run_on_a_gpu(row):
     positions, hours, paper, *told = row
@@ -293,6 +306,27 @@ def test_errors_where_only_a_search_looks(row):
     assert r["actions"] == 10**10
     names = "error", "rms", "surprise_rms"
     assert told == [f"{signed(r[n])} ± {said(r[f'half_{n}'])}" for n in names]
+
+
+ASKED = {  # a row of the page: the network's name in the file
+    "one stage": "42-33",
+    "one stage, the long run": "one_stage",
+    "16 stages, promotion": "promotion",
+    "16 stages, carousel": "42-33-stages",
+}
+
+
+@pytest.mark.parametrize("row", table("network, after actions"), ids=lambda row: row[0])
+def test_errors_of_other_networks_where_a_search_looks(row):
+    name, _, after = row[0].rpartition(", ")
+    actions = float(re.sub(r"^10\^", "1e", after.replace("·10^", "e")))
+    query = f"network == '{ASKED[name]}' and actions == {actions}"
+    found = pd.read_csv(data("curves/search_errors.csv")).query(query).set_index("kind")
+    own, liked = (found.loc[kind, ["error", "half_error"]] for kind in ("played", "preferred"))
+    apart, half = liked["error"] - own["error"], np.hypot(own["half_error"], liked["half_error"])
+    told = [(*own, said), (*liked, said), (apart, half, signed)]
+    assert row[1:] == [f"{write(number)} ± {said(half)}" for number, half, write in told]
+    assert abs(apart) < half, "the page says that none is praised more"
 
 
 def test_how_errors_scatter_where_a_search_looks():

@@ -623,7 +623,7 @@ def _kind(network, stages, starts):
 @style()
 @says_what
 def search_errors(rows, axes=None):
-    """Draw how far values are wrong on boards of some kinds, by the actions learned; return an ax.
+    """Draw how far values are wrong on boards of some kinds, network by network; return an ax.
 
     Args:
         rows: DataFrame with network, actions, kind, error, surprise_rms and their half intervals,
@@ -631,20 +631,22 @@ def search_errors(rows, axes=None):
         axes: two, of the mean error and of the TD error; by default of a new figure.
     """
     axes = subplots(2, height=5.4)[1] if axes is None else axes
-    kinds, networks = (list(dict.fromkeys(rows[name])) for name in ("kind", "network"))
+    names = [
+        f"{network}\n{short(actions)}" for network, actions in zip(rows["network"], rows["actions"])
+    ]
+    rows, names = rows.assign(name=names), list(dict.fromkeys(names))
     for ax, column in zip(axes, ("error", "surprise_rms"), strict=True):
-        for (network, kind), own in rows.groupby(["network", "kind"], sort=False):
-            n, k, own = networks.index(network), kinds.index(kind), own.sort_values("actions")
-            place = own["actions"] * 1.06 ** (len(kinds) * n + k)  # beside each other
-            look = {"fmt": f"{MARKS[k % len(MARKS)]}-", "color": COLOURS[n % len(COLOURS)]}
-            half, label = own[f"half_{column}"], f"{network}: {kind}"
-            ax.errorbar(place, own[column], half, capsize=3, label=label, **look)
-        ax.set(xscale="log", xlim=(rows["actions"].min() / 4, rows["actions"].max() * 4))
-        ax.xaxis.set_minor_locator(NullLocator())
+        for n, (kind, own) in enumerate(rows.groupby("kind", sort=False)):
+            place = [names.index(name) + 0.2 * (n - 1) for name in own["name"]]
+            look = {"fmt": MARKS[n % len(MARKS)], "color": COLOURS[n % len(COLOURS)], "capsize": 3}
+            ax.errorbar(place, own[column], own[f"half_{column}"], label=kind, **look)
         ax.yaxis.set_major_formatter(_SHORT)
-    axes[0].set(ylim=(0, None), ylabel="value − truth (points)")
+    axes[0].axhline(0, color=GREY, linewidth=1.3)
+    axes[0].set(ylabel="value − truth (points)")
     axes[1].set(yscale="log", ylabel="TD error, rms (points)")
-    axes[1].set_xlabel(LABELS["actions"])
+    axes[0].set_xticks(range(len(names)), [])
+    axes[1].set_xticks(range(len(names)), names)
+    axes[1].set_xlabel("network, and the actions that it learned from")
     return _legend_above(axes[0])
 
 
