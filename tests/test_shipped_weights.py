@@ -7,10 +7,10 @@ import pytest
 from lib2048 import evaluate, load
 from lib2048.networks import storage
 
+pytestmark = pytest.mark.ci
+
 FOLDER = Path(__file__).resolve().parents[1] / "data" / "weights"
 FILES = sorted(path for path in FOLDER.iterdir() if path.suffix in (".npz", ".safetensors"))
-NEURAL = {".safetensors": [pytest.mark.slow]}  # ten thousand actions a game take their time
-PLAYED = [pytest.param(path, marks=NEURAL.get(path.suffix, [])) for path in FILES]
 STANDS_FOR_ZERO = 1e-6  # points: at most this is `pruning.LEAST` in 11 bits
 
 
@@ -25,7 +25,6 @@ def test_a_file_is_small_and_says_where_it_comes_from(path):
     assert path.name in (FOLDER / "README.md").read_text()
 
 
-@pytest.mark.ci
 def test_weights_in_whole_steps_are_multiples_of_them():
     abouts = {path: storage.info(path)["info"] for path in FILES}
     stepped = {path: about["step"] for path, about in abouts.items() if "step" in about}
@@ -40,7 +39,7 @@ def test_weights_in_whole_steps_are_multiples_of_them():
         assert odd
 
 
-@pytest.mark.parametrize("path", PLAYED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_plays_as_it_says(path):
     """Some games have an interval of a tenth to a third: twice that is far from other players."""
     if path.suffix == ".safetensors":

@@ -259,7 +259,7 @@ def test_augmented_batches_teach_all_images():
     assert abs(eight.network.values(image)[0] - 500) < abs(plain.network.values(image)[0] - 500)
 
 
-# ---------------------------------------------------------------- on a GPU, as far as none is there
+# ---------------------------------------------------------------- what a GPU replays, by a stand-in
 
 
 @pytest.fixture

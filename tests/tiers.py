@@ -5,8 +5,8 @@ import pytest
 
 def one_in(count, cases):
     """Return cases, of which one in so many is for `make test` and the others are marked `ci`."""
+    rows = (case if isinstance(case, tuple) else (case,) for case in cases)
     return [
-        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=mark)
-        for number, case in enumerate(cases)
-        for mark in [[pytest.mark.ci] if number % count else []]
+        pytest.param(*row, marks=pytest.mark.ci if number % count else ())
+        for number, row in enumerate(rows)
     ]
