@@ -52,11 +52,11 @@ class Searched(lab.Widget):
 
     def open(self, path):
         """Unfold a node, and all that is below it at once."""
-        self.item(path).click()
+        self.click(path)
         self.until_open(path)
-        more = self.item(f"{path}/more")
-        if more.count() and "more" in more.inner_text():
-            more.click()
+        more = f"{path}/more"
+        if self.item(more).count() and "more" in self.item(more).inner_text():
+            self.click(more)
 
     def opened(self, path):
         """Open a node; return the worths below it."""
@@ -68,8 +68,12 @@ class Searched(lab.Widget):
 
     def at_rest(self):
         """Wait until nothing moves any more."""
-        moving = self.root.element_handle()
-        self.page.wait_for_function(STILL, arg=moving)
+        self.root.locator("[role=tree]:not([data-gliding])").wait_for()
+
+    def click(self, path):
+        """Click a node, once it moves no more."""
+        self.at_rest()
+        self.item(path).click()
 
     def open_actions(self):
         """Return the paths of the actions that are open."""
@@ -98,11 +102,6 @@ class Searched(lab.Widget):
         return {kind: int(text.replace("\u202f", "")) for kind, text in pairs}
 
 
-STILL = """async root => {
-  const places = () => [...root.querySelectorAll(".lib-node")].map(e => e.style.transform).join();
-  const before = places();
-  await new Promise(after => setTimeout(after, 100));
-  return before === places() }"""
 MARKS = "all => all.map(e => [...e.querySelectorAll('.lib-tag')].map(tag => tag.innerText))"
 
 
@@ -147,7 +146,7 @@ def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     assert all(step.endswith(":1") for step in some) and list(some.values()) == sorted(
         some.values()
     )
-    tree.item(f"{best}/more").click()
+    tree.click(f"{best}/more")
     assert tree.worths(str(best)) == steps
     state = f"{best}/{outcomes[0].cell}:{outcomes[0].exponent}"
     tree.open(state)
@@ -159,15 +158,14 @@ def test_a_click_opens_a_node_with_the_numbers_of_the_search(tree, network):
     tree.open(leaf)
     ends = twin.options(leaf)
     assert tree.worths(leaf) == {str(o.action): float(o.worth) for o in ends}
-    tree.item(f"{leaf}/{ends[0].action}").click()
+    tree.click(f"{leaf}/{ends[0].action}")
     assert "The search ends here" in tree.root.locator(".lib-reason").inner_text()
     assert tree.item(f"{leaf}/{ends[0].action}").get_attribute("aria-expanded") is None
     lines = tree.root.locator(".lib-lines path:not(.lib-link)").count()
     assert lines == tree.root.locator(".lib-node:not([hidden])").count() - 1, "one to each node"
     assert tree.item(state).locator(".lib-fresh").count() == 1, "the tile that came"
-    tree.item(str(best)).click()
-    tree.at_rest()
-    tree.item(str(best)).click()  # folds it
+    tree.click(str(best))
+    tree.click(str(best))  # folds it
     tree.root.locator(f"[data-path='{best}'][aria-expanded=false]").wait_for()
     assert tree.worths(str(best)) == {}
 
@@ -316,6 +314,7 @@ def test_a_mouse_drags_the_tree_and_opens_nothing(tree):
     tree.press("0")
 
 
+@pytest.mark.ci
 def test_plies_and_the_cut_change_the_tree_and_its_counts(tree, network):
     menu, less = tree.root.locator("select"), tree.root.locator("input[type=checkbox]")
     for plies, reduce in ((2, False), (3, True), (3, False)):

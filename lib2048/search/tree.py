@@ -245,15 +245,15 @@ class SearchTree:
     # ---------------------------------------------------------------- the search itself
 
     def work(self, table=True):
-        """Search once, with or without a table, and count: {name: count}, see COUNTERS.
+        """Search once, with or without a table, and count: {name: count}.
 
         'probes' are afterstates it has to value, 'hits' those that the table knew, 'nodes' those it
         searched; 'leaves' counts repeated ones, 'looked_up' does not.
         """
         context = self.search.context(self.table_mib if table else 0)
         self.search.decide_all([self.root.board], [0], context)
-        names = COUNTERS[COUNTERS.index("leaves") :]
-        return dict(zip(names, context[MEMORY].counters[-len(names) :].tolist(), strict=True))
+        counted = dict(zip(COUNTERS, context[MEMORY].counters.tolist(), strict=True))
+        return {name: counted[name] for name in ("probes", "hits", "nodes", "leaves", "looked_up")}
 
 
 def _joined(path, step):

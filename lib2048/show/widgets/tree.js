@@ -457,6 +457,7 @@ class Tree extends Editor {
       steps.forEach(({ node }) => this.move(node));
       this.putLink();
       element.scrollTo(at(from.left, scroll.left, t), at(from.top, scroll.top, t));
+      this.tree.toggleAttribute("data-gliding", part < 1); // a click may miss what moves
       if (part < 1) this.gliding = requestAnimationFrame(step);
     };
     cancelAnimationFrame(this.gliding);
