@@ -529,7 +529,7 @@ def test_a_saved_notebook_shows_pictures_and_what_to_do(notebook, folder):
         gone = cell.locator(".jupyter-widgets", has_text="model not found")
         gone.wait_for(state="attached")  # JupyterLab looks for the widget for two seconds
         assert cell.locator(".lib2048-still img").is_visible()
-        assert "Run this cell" in cell.inner_text()
+        assert "run this cell" in cell.inner_text()
         assert "model not found" not in cell.inner_text()
 
 

@@ -10,12 +10,12 @@ from lib2048.game import rules_2048 as rules
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.turn import next_state
+from lib2048.learn.records import LONGEST_GAME
 from lib2048.machine.kernels import bound, compiled, numba_type
-from lib2048.networks.network import Network
 from lib2048.play.evaluation import TEST_SEED, check_games
 from lib2048.play.players import (
     OVER,
-    POLICY_SIGNATURE,
+    NetworkPlayer,
     PolicyPlayer,
     SearchPlayer,
     play_out,
@@ -65,11 +65,11 @@ class Experience(NamedTuple):
 
 
 def collect(who, games, seed=TEST_SEED):
-    """Let a player without a network play games, and keep all of them.
+    """Let a player play games, and keep all of them.
 
     Args:
-        who: 'random', 'greedy', 'first-legal', or such a player; game n has the luck of (seed, n),
-            as in `evaluate`.
+        who: 'random', 'greedy', 'first-legal', such a player, a `Network` of afterstates, which
+            plays at 1-ply, or a `SearchPlayer`; game n has the luck of (seed, n), as in `evaluate`.
 
     Returns:
         `Experience`, 16 bytes a turn.
@@ -78,12 +78,14 @@ def collect(who, games, seed=TEST_SEED):
         ValueError: for another player.
     """
     check_games(games, 1)
-    who = _policy_player(who)
-    lengths = who.play_games(0, games, seed)[:, 2]
-    ends = np.cumsum(lengths)
-    boards, rewards = np.zeros(ends[-1], np.uint64), np.zeros(ends[-1], np.int64)
-    who.game.bind(_record)()(who.policy, who.game, seed_bits(seed), boards, rewards, ends)
-    return Experience(boards, rewards, ends)
+    who, told, policy, context = _deciding(who)
+    record, found, lengths = _recording(told, who.game.rules), [], []
+    boards, rewards = np.zeros(LONGEST_GAME, np.uint64), np.zeros(LONGEST_GAME, np.int64)
+    for number in range(games):
+        turns = record(policy, context, who.game, seed_bits(seed), number, boards, rewards)
+        found.append((boards[:turns].copy(), rewards[:turns].copy()))
+        lengths.append(turns)
+    return Experience(*map(np.concatenate, zip(*found)), np.cumsum(lengths))
 
 
 def rollouts(who, afterstates, games, seed=TEST_SEED):
@@ -93,7 +95,7 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     games.
 
     Args:
-        who: as in `collect`, or a `Network` of afterstates, which plays at 1-ply.
+        who: as in `collect`.
         games: from each of them.
 
     Raises:
@@ -102,12 +104,7 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     check_games(games, 1)
     boards = np.ascontiguousarray(afterstates, np.uint64)
     means = np.zeros(len(boards))
-    if isinstance(who, Network):
-        who = SearchPlayer(who, 1, halve=False)
-        told, policy, context = CONTEXT, who.compile()[1], who.search.context()
-    else:
-        who = _policy_player(who)
-        told, policy, context = types.int64, who.policy, 0
+    who, told, policy, context = _deciding(who)
     if who.game.rules.SHOWN:
         raise ValueError(f"{who.game.name}: what comes depends on more than the board")
     _rolling_out(told, who.game.rules)(
@@ -116,37 +113,54 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
     return means
 
 
-def _policy_player(who):
+def _deciding(who):
+    """Return (player, the numba type of its context, its compiled policy, its context)."""
     found = player(who)
-    if not isinstance(found, PolicyPlayer):
-        raise ValueError(f"{found.name}: use 'random', 'greedy' or 'first-legal'")
-    return found
+    if isinstance(found, PolicyPlayer):
+        return found, types.int64, found.policy, 0
+    if isinstance(found, NetworkPlayer):
+        found = SearchPlayer(found.network, 1, halve=False)
+    if not isinstance(found, SearchPlayer):
+        names = "'random', 'greedy' or 'first-legal'"
+        raise ValueError(f"{found.name}: use {names}, a Network or a SearchPlayer")
+    return found, CONTEXT, found.compile()[1], found.search.context()
 
 
 # ---------------------------------------------------------------- kernels
 
-PLAYED = types.FunctionType(POLICY_SIGNATURE), numba_type(Game), types.uint64  # by what luck
+
+def _played(context):
+    """Return the numba types of who plays what, by what luck; context: the type of the policy's."""
+    policy = types.FunctionType(policy_signature(context))
+    return policy, context, numba_type(Game), types.uint64
 
 
-@compiled(types.void(*PLAYED, types.uint64[::1], types.int64[::1], types.int64[::1]))
-def _record(policy, game, seed, boards, rewards, ends):
-    """Play the games again that end at `ends`, and write down every turn."""
+@cache
+def _recording(context, rules_of):
+    """Return `_record`, compiled; context: as `_played` has it."""
+    turns = types.int64, types.uint64[::1], types.int64[::1]
+    signature = types.int64(*_played(context), *turns)
+    return bound(compiled(signature)(_record), SEAM, rules_of)()
+
+
+def _record(policy, context, game, seed, number, boards, rewards):
+    """Play a game and write down every turn; return how many there were."""
     turn = 0
-    for number in range(len(ends)):
-        board, word, luck = rules.begin(stream_kernel(seed, number), game)
-        while turn < ends[number]:
-            action, after, reward, luck = policy(0, game, board, word, luck)
-            board, word, spawned, luck = next_state(board, word, action, after, luck, game)
-            boards[turn], rewards[turn] = after, np.int64(reward + spawned)
-            turn += 1
+    board, word, luck = rules.begin(stream_kernel(seed, number), game)
+    action, after, reward, luck = policy(context, game, board, word, luck)
+    while action != OVER:
+        board, word, spawned, luck = next_state(board, word, action, after, luck, game)
+        boards[turn], rewards[turn] = after, np.int64(reward + spawned)
+        turn += 1
+        action, after, reward, luck = policy(context, game, board, word, luck)
+    return turn
 
 
 @cache
 def _rolling_out(context, rules_of):
-    """Return `_roll_out`, compiled; context: the numba type of the policy's, as `policy_kernel`."""
-    policy = types.FunctionType(policy_signature(context))
+    """Return `_roll_out`, compiled; context: as `_played` has it."""
     boards = types.uint64[::1], types.int64, types.float64[::1]
-    signature = types.void(policy, context, numba_type(Game), types.uint64, *boards)
+    signature = types.void(*_played(context), *boards)
     return bound(compiled(signature)(_roll_out), SEAM, rules_of)()
 
 
