@@ -16,7 +16,7 @@ import tomllib
 
 import pandas as pd
 
-from lib2048.course import search_errors, wall
+from lib2048.course import search_errors, survival, wall
 from lib2048.course.recorded import read_table, recorded_tests
 from lib2048.machine.data import data
 from lib2048.play.evaluation import evaluate
@@ -35,6 +35,10 @@ OWN = {
     "course-wall": (
         wall.best_scores,
         lambda _: plot.wall(wall.best_scores(games=None), wall.chains()),
+    ),
+    "course-survival": (
+        lambda: survival.stretches(survival.recorded_survival()),
+        lambda _: plot.survival(survival.recorded_survival(), survival.CHAIN),
     ),
 }
 

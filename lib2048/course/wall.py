@@ -84,12 +84,12 @@ def passes(*lists):
                 for size in (tile, 2 * tile)
             )
             if stood:
-                told = tile, stood, passed, passed / stood, *_interval(passed, stood)
+                told = tile, stood, passed, passed / stood, *share_interval(passed, stood)
                 rows.append((*named, *told))
     return pd.DataFrame(rows, columns=[*keys, "chain", "stood", "passed", "share", "low", "high"])
 
 
-def _interval(count, of):
+def share_interval(count, of):
     """Return the 95 % interval of a share by Clopper and Pearson: (low, high)."""
     inverse = package("scipy.special").betaincinv
     low = inverse(count, of - count + 1, 0.025) if count else 0.0

@@ -44,6 +44,7 @@ __all__ = [
     "show",
     "style",
     "subplots",
+    "survival",
     "tile_table",
     "wall",
 ]
@@ -94,6 +95,8 @@ LABELS = {
     "share": "share of the optimum",
     "own_error": "own error (points)",
     "best_error": "best error (points)",
+    "sum": "sum of the tiles",
+    "came": "games that come so far (%)",
 }
 
 
@@ -648,6 +651,32 @@ def search_errors(rows, axes=None):
     axes[1].set_xticks(range(len(names)), names)
     axes[1].set_xlabel("network, and the actions that it learned from")
     return _legend_above(axes[0])
+
+
+@style()
+@says_what
+def survival(rows, marks):
+    """Draw how many games come to each sum of tiles, a panel for each depth; return the last ax.
+
+    Args:
+        rows: DataFrame with network, actions, plies, sum and share, as
+            `survival.recorded_survival` has it.
+        marks: {name: sum of tiles}, of lines that are drawn down.
+    """
+    depths = list(rows.assign(came=100 * rows["share"]).groupby("plies"))
+    axes = np.atleast_1d(subplots(len(depths), height=3.4 * len(depths))[1])
+    for ax, (plies, some) in zip(axes, depths):
+        for name, mark in marks.items():
+            ax.axvline(mark, color=GREY, linewidth=1, linestyle="--")
+            ax.annotate(name, (mark, 1), xycoords=("data", "axes fraction"), rotation=90,
+                        ha="right", va="top", color=GREY, fontsize=8.5)  # fmt: skip
+        networks = some.groupby(["network", "actions"], sort=False)
+        named = {f"{network}, {short(actions)}": own for (network, actions), own in networks}
+        curves(named, x="sum", y="came", ax=ax)
+        ax.set(title=f"{plies}-ply", xlabel="" if ax is not axes[-1] else LABELS["sum"])
+        if ax is not axes[0]:
+            ax.get_legend().remove()
+    return axes[-1]
 
 
 @style()
