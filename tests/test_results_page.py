@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from lib2048 import Network, afterstates, compare, data, load, mean_ci95, to_tiles
-from lib2048.course import papers, recorded_tests, wall
+from lib2048.course import papers, recorded_tests, survival, wall
 from lib2048.game.batch import images
 from lib2048.game.board import max_exponent
 from lib2048.learn.rules import RULES
@@ -257,12 +257,16 @@ def test_one_stage_falls_where_it_is_searched():
     half = found["actions"] < 2e10
     first, since = (found[rows & (found["plies"] == 3)]["mean"] for rows in (half, ~half))
     told = compare(since.to_numpy(), first.to_numpy())
-    assert told.verdict == "less" and f"on average, those since then {said(since.mean())}." in PAGE
-    assert f"first half have {said(first.mean())} points" in PAGE
+    assert (
+        told.verdict == "less" and f"on average, the six since then {said(since.mean())}." in PAGE
+    )
+    assert f"four tests before 2·10^10 actions have {said(first.mean())} points" in PAGE
     assert f"That is {signed(told.difference)} ± {said(told.half)} with the tests" in PAGE
-    late = found[(found["plies"] == 1) & (found["actions"] >= 12e9)]
-    apart = late["mean"].max() - late["mean"].min()
-    assert f"differ by {said(apart)} points at most" in PAGE and apart < late["ci95"].min()
+    simple = found[found["plies"] == 1]
+    assert simple["mean"].idxmax() == simple["actions"].idxmax()
+    run = read("curves/long_tests.csv", "run == 'one_stage'")
+    assert run["mean_1ply"] > simple["mean"].max()
+    assert f"The run took {run['seconds'] / 3600:.1f} hours of two threads" in PAGE
 
 
 @pytest.mark.parametrize("row", table("positions"), ids=lambda row: row[0])
@@ -327,6 +331,53 @@ def test_errors_of_other_networks_where_a_search_looks(row):
     told = [(*own, said), (*liked, said), (apart, half, signed)]
     assert row[1:] == [f"{write(number)} ± {said(half)}" for number, half, write in told]
     assert abs(apart) < half, "the page says that none is praised more"
+
+
+CALLED = {
+    "16 stages, promotion": "promotion",
+    "16 stages, carousel": "carousel",
+}  # on the page: there
+
+
+def of_network(rows, name):
+    """Return those rows of a network that the page calls by how it learned and its actions."""
+    called, _, after = name.rpartition(", ")
+    actions = float(re.sub(r"^10\^", "1e", after.replace("·10^", "e")))
+    return rows[(rows["network"] == CALLED.get(called, called)) & (rows["actions"] == actions)]
+
+
+@pytest.mark.parametrize("row", table("games that come on"), ids=lambda row: row[0])
+def test_how_far_games_come(row):
+    name, _, plies = row[0].rpartition(", ")
+    found = of_network(survival.stretches(survival.recorded_survival()), name)
+    found = found[found["plies"] == int(plies.removesuffix("-ply"))]
+    assert row[1:] == [f"{r.passed} of {r.stood}" for r in found.itertuples()]
+
+
+@pytest.mark.parametrize("row", table("from the same boards"), ids=lambda row: f"{row[0]}-{row[1]}")
+def test_what_a_search_makes_of_the_same_boards(row):
+    name, mark, *told = row
+    found = of_network(survival.recorded_continued(), name)
+    (r,) = found[found["sum"] == int(mark.replace(" ", ""))].to_dict("records")
+    write = {"simple": said, "searched": said, "difference": signed}
+    assert told == [f"{f(r[key])} ± {said(r[f'half_{key}'])}" for key, f in write.items()]
+    assert (r["boards"], r["times"], r["plies"]) == (100, 2, 3)
+    verdict = np.sign(r["difference"]) * (abs(r["difference"]) > r["half_difference"])
+    assert verdict == ({16384: 0, 24576: -1}[r["sum"]] if name == "one stage, 4·10^10" else 1)
+
+
+def test_what_one_stage_expects_late_in_a_game():
+    rows = survival.recorded_survival().query("plies == 1 and sum == 24576")
+    rows = rows.set_index(["network", "actions"])
+    told = [
+        rows.loc[key] for key in (("one stage", 1e10), ("one stage", 4e10), ("promotion", 1e10))
+    ]
+    values = [said(number) for one in told for number in one[["value", "truth"]]]
+    assert (
+        "expects {} points at a sum of 24 576, and makes {} at 1-ply; after 4·10^10 it expects {} "
+        "and makes {}. With promotion it expects {} and makes {}.".format(*values)
+        in PAGE
+    )
 
 
 def test_how_errors_scatter_where_a_search_looks():

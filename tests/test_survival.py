@@ -7,7 +7,7 @@ import pytest
 
 from lib2048 import Run, SearchPlayer, Settings, record_game
 from lib2048.cli import main
-from lib2048.course import papers, survival
+from lib2048.course import papers, rollouts, survival
 from lib2048.game.board import to_tiles
 from lib2048.play.evaluation import TEST_SEED
 from lib2048.play.statistics import mean_ci95
@@ -42,6 +42,25 @@ def test_a_row_holds_the_first_board_of_every_game_that_comes_there(network, pli
         error, half = mean_ci95(values - truths)
         assert row["error"] == pytest.approx(error)
         assert row["half_error"] == pytest.approx(half, nan_ok=True)
+
+
+def test_both_go_on_from_the_same_boards_of_play_at_1_ply(network, monkeypatch):
+    monkeypatch.setattr(survival, "GAMES", 4)
+    (row,) = survival.continued(network, 512, boards=6, times=2, plies=2, seed=5).to_dict("records")
+    boards = []
+    for seed in (5, 9, 13):  # four games of each
+        for number in range(4):
+            steps = record_game(network, seed, number)[:-1]
+            far = [s.afterstate for s in steps if sum(map(sum, to_tiles(s.afterstate))) >= 512]
+            boards += far[:1]
+    boards = np.array(boards[:6], np.uint64)
+    simple, searched = (
+        rollouts(network, boards, 2, 6),
+        rollouts(SearchPlayer(network, 2), boards, 2, 7),
+    )
+    assert (row["sum"], row["boards"], row["simple"]) == (512, 6, simple.mean())
+    assert (row["difference"], row["half_difference"]) == mean_ci95(searched - simple)
+    assert row["searched"] == searched.mean() > row["simple"]
 
 
 def test_stretches_count_those_that_come_from_mark_to_mark():

@@ -1,15 +1,17 @@
 """Record what networks do and believe: nice python tools/record_networks.py WHAT FILE …
 
 WHAT is `search_errors` (how wrong a network is on boards that only a 3-ply search visits, beside
-those of its own play; `lib2048.course.search_errors`) or `survival` (how far its games come, and
-how wrong it is on the way; `lib2048.course.survival`), a table of data/curves.  A FILE is a shipped
-network, or weights.npz or quarter.npz in a run's folder; its rows take the place of those of the
-same name and number of actions.
+those of its own play; `lib2048.course.search_errors`), `survival` (how far its games come, and how
+wrong it is on the way; `lib2048.course.survival`) or `continued` (what a search makes of boards on
+the way, beside play at 1-ply; there, too), a table of data/curves.  A FILE is a shipped network, or
+weights.npz or quarter.npz in a run's folder; its rows take the place of those of the same name and
+number of actions.
 
     --states N    search_errors: of the network's own games, behind which leaves are drawn
-    --times N     search_errors: games played on from a leaf, for each half
-    --plies N     survival: how the games are played
+    --times N     search_errors: games played on from a leaf, for each half; continued: from a board
+    --plies N     survival: how the games are played; continued: of the search
     --games N     survival: how many
+    --sum N       continued: of the tiles on the boards
 """
 
 import argparse
@@ -20,7 +22,7 @@ import pandas as pd
 
 from lib2048 import load
 from lib2048.course.search_errors import errors, leaves, summed_errors
-from lib2048.course.survival import survival
+from lib2048.course.survival import continued, survival
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.storage import info
 
@@ -40,7 +42,13 @@ def survived(network, options):
     return rows.assign(plies=options.plies, of=options.games), ["plies", "of"]
 
 
-WHAT = {"search_errors": search_errors, "survival": survived}
+def played_on(network, options):
+    """Return the rows of a network, and what they are known by beside it."""
+    row = continued(network, options.sum, times=options.times, plies=options.plies)
+    return row.assign(plies=options.plies, times=options.times), ["plies", "sum"]
+
+
+WHAT = {"search_errors": search_errors, "survival": survived, "continued": played_on}
 
 
 def main():
@@ -52,6 +60,7 @@ def main():
     parser.add_argument("--times", type=int, default=6)
     parser.add_argument("--plies", type=int, default=1)
     parser.add_argument("--games", type=int, default=1000)
+    parser.add_argument("--sum", type=int, default=24576)
     parser.add_argument("--actions", type=int, help="that it learned from, if the file has no word")
     options = parser.parse_args()
     for file in options.files:

@@ -32,7 +32,7 @@ _LAZY = {
     for name in names.split()
 }
 
-__all__ = ["labs", "papers", "wall", *_LAZY]
+__all__ = ["labs", "papers", "survival", "wall", *_LAZY]
 
 
 if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython()):
@@ -40,7 +40,7 @@ if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython())
 
 
 def __getattr__(name):
-    if name in ("labs", "papers", "tournament", "wall"):
+    if name in ("labs", "papers", "survival", "tournament", "wall"):
         return loaded(f"course.{name}")
     if name in _LAZY:
         return loaded(_LAZY[name], name)

@@ -12,12 +12,19 @@ from lib2048.course.recorded import read_table
 from lib2048.course.wall import share_interval
 from lib2048.game.frontier import tile_sums
 from lib2048.play.evaluation import TEST_SEED
-from lib2048.play.experience import collect
+from lib2048.play.experience import collect, rollouts
 from lib2048.play.players import SearchPlayer
 from lib2048.play.statistics import mean_ci95
 
 EVERY = 1024  # of the sum, from one row to the next
+GAMES = 100  # that are played at a time
 KIND = ["network", "actions", "plies"]
+CALLED = {  # a network's name in the tables: how it learned
+    "42-33": "one stage",
+    "one_stage": "one stage",
+    "promotion": "promotion",
+    "42-33-stages": "carousel",
+}
 CHAIN = {"16384": 16384, "and 8192": 24576, "and 4096": 28672, "and 2048": 30720}
 
 
@@ -36,21 +43,61 @@ def survival(network, plies=1, games=1000, seed=TEST_SEED):
         the games as the sample; infinite for one game).
     """
     played = collect(SearchPlayer(network, plies, halve=False), games, seed)
-    sums, returns = tile_sums(played.afterstates), played.returns
-    firsts = [
-        start + np.searchsorted(sums[start:end], np.arange(0, sums[end - 1] + 1, EVERY))
-        for start, end in zip(played.starts, played.ends, strict=True)
-    ]
+    firsts = _firsts(played, EVERY)
     turns = np.concatenate(firsts)
     mark = EVERY * np.concatenate([np.arange(len(one)) for one in firsts])
     values = network.values(played.afterstates[turns]).astype(np.float64)
-    found = pd.DataFrame({"sum": mark, "value": values, "truth": returns[turns]})
+    found = pd.DataFrame({"sum": mark, "value": values, "truth": played.returns[turns]})
     rows = found.groupby("sum").agg(games=("value", "size"), value=("value", "mean"),
                                     truth=("truth", "mean"))  # fmt: skip
     errors = (found["value"] - found["truth"]).groupby(found["sum"]).apply(mean_ci95)
     rows["error"], rows["half_error"] = zip(*errors)
     rows.insert(1, "share", rows["games"] / games)
     return rows.reset_index()
+
+
+def _firsts(played, step):
+    """Return the turns at which each game's sum first is 0, step, 2·step, … or more."""
+    sums, games = tile_sums(played.afterstates), zip(played.starts, played.ends, strict=True)
+    return [
+        start + np.searchsorted(sums[start:end], np.arange(0, sums[end - 1] + 1, step))
+        for start, end in games
+    ]
+
+
+def continued(network, mark, boards=100, times=2, plies=3, seed=TEST_SEED):
+    """Return what play at 1-ply and a search make of the same boards: a DataFrame of one row.
+
+    The boards are those that `survival` values at a sum of tiles, of the network's games at 1-ply.
+
+    Args:
+        network: `Network` of afterstates of 2048.
+        mark: the sum of tiles.
+        boards: how many, one a game.
+        times: games that each player plays on from each board, with luck of its own.
+        plies: of the search.
+        seed: the n-th game has the luck of (seed, n).
+
+    Returns:
+        DataFrame: sum, boards; simple and searched (the mean of the points still made), difference
+        (searched − simple), and half_… of each, half of its 95 % interval, with the boards as the
+        sample.
+    """
+    found, games = [], 0
+    while len(found) < boards:
+        part = collect(SearchPlayer(network, 1, halve=False), GAMES, seed + games)
+        found += [part.afterstates[one[1]] for one in _firsts(part, mark) if len(one) > 1]
+        games += GAMES
+    found = np.array(found[:boards], np.uint64)
+    points = {
+        name: rollouts(SearchPlayer(network, depth, halve=False), found, times, seed + depth)
+        for name, depth in (("simple", 1), ("searched", plies))
+    }
+    points["difference"] = points["searched"] - points["simple"]
+    row = {"sum": mark, "boards": boards}
+    for name, made in points.items():
+        row[name], row[f"half_{name}"] = mean_ci95(made)
+    return pd.DataFrame([row])
 
 
 def stretches(rows, marks=CHAIN):
@@ -76,6 +123,16 @@ def stretches(rows, marks=CHAIN):
 def recorded_survival():
     """Return what is recorded of networks, as `survival` has it: data/curves/survival.
 
-    Before its columns stand network, actions (that it learned from), plies and of (games).
+    Before its columns stand network (as `CALLED` says), actions (that it learned from), plies and
+    of (games).
     """
-    return read_table("curves/survival")
+    return read_table("curves/survival").replace({"network": CALLED})
+
+
+def recorded_continued():
+    """Return what is recorded of networks, as `continued` has it: data/curves/continued.
+
+    Before its columns stand network (as `CALLED` says), actions (that it learned from) and plies
+    (of the search), after them times.
+    """
+    return read_table("curves/continued").replace({"network": CALLED})

@@ -669,13 +669,16 @@ def survival(rows, marks):
         for name, mark in marks.items():
             ax.axvline(mark, color=GREY, linewidth=1, linestyle="--")
             ax.annotate(name, (mark, 1), xycoords=("data", "axes fraction"), rotation=90,
-                        ha="right", va="top", color=GREY, fontsize=8.5)  # fmt: skip
+                        ha="center", va="top", color=GREY, fontsize=8.5, zorder=3,
+                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
         networks = some.groupby(["network", "actions"], sort=False)
         named = {f"{network}, {short(actions)}": own for (network, actions), own in networks}
         curves(named, x="sum", y="came", ax=ax)
-        ax.set(title=f"{plies}-ply", xlabel="" if ax is not axes[-1] else LABELS["sum"])
+        ax.set(title=f"{plies}-ply", xlim=(0, rows["sum"].max()))
         if ax is not axes[0]:
             ax.get_legend().remove()
+        if ax is not axes[-1]:
+            ax.set_xlabel("")
     return axes[-1]
 
 
