@@ -261,7 +261,7 @@ def test_one_stage_falls_where_it_is_searched():
         told.verdict == "less" and f"on average, the six since then {said(since.mean())}." in PAGE
     )
     assert f"four tests before 2·10^10 actions have {said(first.mean())} points" in PAGE
-    assert f"That is {signed(told.difference)} ± {said(told.half)} with the tests" in PAGE
+    assert f"that is {signed(told.difference)} ± {said(told.half)} (*less*), in one run" in PAGE
     simple = found[found["plies"] == 1]
     assert simple["mean"].idxmax() == simple["actions"].idxmax()
     run = read("curves/long_tests.csv", "run == 'one_stage'")
@@ -346,7 +346,7 @@ def of_network(rows, name):
     return rows[(rows["network"] == CALLED.get(called, called)) & (rows["actions"] == actions)]
 
 
-@pytest.mark.parametrize("row", table("games that come on"), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", table("games that go on"), ids=lambda row: row[0])
 def test_how_far_games_come(row):
     name, _, plies = row[0].rpartition(", ")
     found = of_network(survival.stretches(survival.recorded_survival()), name)
@@ -374,7 +374,7 @@ def test_what_one_stage_expects_late_in_a_game():
     ]
     values = [said(number) for one in told for number in one[["value", "truth"]]]
     assert (
-        "expects {} points at a sum of 24 576, and makes {} at 1-ply; after 4·10^10 it expects {} "
+        "expects {} points at a sum of 24 576, and makes {}; after 4·10^10 it expects {} "
         "and makes {}. With promotion it expects {} and makes {}.".format(*values)
         in PAGE
     )

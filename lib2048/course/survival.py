@@ -126,7 +126,9 @@ def recorded_survival():
     Before its columns stand network (as `CALLED` says), actions (that it learned from), plies and
     of (games).
     """
-    return read_table("curves/survival").replace({"network": CALLED})
+    rows, order = read_table("curves/survival").replace({"network": CALLED}), [*CALLED.values()]
+    rank = lambda column: column.map(order.index) if column.name == "network" else column  # noqa: E731
+    return rows.sort_values([*KIND, "sum"], key=rank, ignore_index=True)
 
 
 def recorded_continued():

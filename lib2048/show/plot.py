@@ -96,7 +96,7 @@ LABELS = {
     "own_error": "own error (points)",
     "best_error": "best error (points)",
     "sum": "sum of the tiles",
-    "came": "games that come so far (%)",
+    "came": "games that get this far (%)",
 }
 
 
@@ -668,18 +668,24 @@ def survival(rows, marks):
     for ax, (plies, some) in zip(axes, depths):
         for name, mark in marks.items():
             ax.axvline(mark, color=GREY, linewidth=1, linestyle="--")
-            ax.annotate(name, (mark, 1), xycoords=("data", "axes fraction"), rotation=90,
-                        ha="center", va="top", color=GREY, fontsize=8.5, zorder=3,
-                        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})  # fmt: skip
+            ax.annotate(name, (mark, 1.01), xycoords=("data", "axes fraction"), rotation=90,
+                        ha="center", va="bottom", color=GREY, fontsize=9)  # fmt: skip
         networks = some.groupby(["network", "actions"], sort=False)
-        named = {f"{network}, {short(actions)}": own for (network, actions), own in networks}
+        named = {f"{name}, {short(actions)}": _ended(own) for (name, actions), own in networks}
         curves(named, x="sum", y="came", ax=ax)
-        ax.set(title=f"{plies}-ply", xlim=(0, rows["sum"].max()))
+        ax.set_title(f"{plies}-ply", loc="left")
+        ax.set_xlim(0, rows["sum"].max())
         if ax is not axes[0]:
             ax.get_legend().remove()
         if ax is not axes[-1]:
             ax.set_xlabel("")
     return axes[-1]
+
+
+def _ended(rows):
+    """Return a network's rows and one more, of the sum that no game came to."""
+    last = rows["sum"].iloc[-1] + rows["sum"].diff().max()
+    return pd.concat([rows[["sum", "came"]], pd.DataFrame({"sum": [last], "came": [0.0]})])
 
 
 @style()
