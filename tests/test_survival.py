@@ -63,6 +63,12 @@ def test_both_go_on_from_the_same_boards_of_play_at_1_ply(network, monkeypatch):
     assert row["searched"] == searched.mean() > row["simple"]
 
 
+def test_a_sum_that_no_game_comes_to_is_refused(network, monkeypatch):
+    monkeypatch.setattr(survival, "MOST_GAMES", 200)
+    with pytest.raises(ValueError, match="0 of 200 games come to 32768: choose a lower sum"):
+        survival.continued(network, 32768, boards=1)
+
+
 def test_stretches_count_those_that_come_from_mark_to_mark():
     rows = pd.DataFrame({"sum": [0, 1024, 2048], "games": [10, 4, 0]})
     rows = rows.assign(network="x", actions=1, plies=1)

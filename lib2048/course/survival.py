@@ -17,7 +17,7 @@ from lib2048.play.players import SearchPlayer
 from lib2048.play.statistics import mean_ci95
 
 EVERY = 1024  # of the sum, from one row to the next
-GAMES = 100  # that are played at a time
+GAMES, MOST_GAMES = 100, 10_000  # that are played at a time, and in all, to find boards
 KIND = ["network", "actions", "plies"]
 CALLED = {  # a network's name in the tables: how it learned
     "42-33": "one stage",
@@ -82,9 +82,14 @@ def continued(network, mark, boards=100, times=2, plies=3, seed=TEST_SEED):
         DataFrame: sum, boards; simple and searched (the mean of the points still made), difference
         (searched − simple), and half_… of each, half of its 95 % interval, with the boards as the
         sample.
+
+    Raises:
+        ValueError: where too few of `MOST_GAMES` games come there.
     """
     found, games = [], 0
     while len(found) < boards:
+        if games >= MOST_GAMES:
+            raise ValueError(f"{len(found)} of {games} games come to {mark}: choose a lower sum")
         part = collect(SearchPlayer(network, 1, halve=False), GAMES, seed + games)
         found += [part.afterstates[one[1]] for one in _firsts(part, mark) if len(one) > 1]
         games += GAMES
