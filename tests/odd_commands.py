@@ -183,8 +183,6 @@ def _child(words, folder, out, err):
     for number, path in ((0, os.devnull), (1, out), (2, err)):
         how = os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         os.dup2(os.open(path, how, 0o600), number)
-    # not those of pytest
-    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)
     os.environ |= {"LIB2048_MY": str(folder / "my"), "HOME": str(folder)}
     sys.argv = ["lib2048", *words]
     signal.signal(signal.SIGINT, signal.default_int_handler)
