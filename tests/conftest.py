@@ -43,6 +43,16 @@ def pytest_collection_modifyitems(items):
             item.add_marker("ci")
 
 
+@pytest.fixture(scope="session")
+def trained():
+    """A small network that has learned a little; for reading only."""
+    from lib2048 import Run, Settings
+
+    run = Run(Settings(network="cells:0145,0123", actions=200_000))
+    run.go(progress=False)
+    return run.network
+
+
 @pytest.fixture
 def refused():
     """Return a check: a call raises ValueError, in one line with these words in it."""

@@ -6,8 +6,6 @@ import pytest
 from lib2048 import (
     Network,
     NetworkPlayer,
-    Run,
-    Settings,
     ValuePlayer,
     board_table,
     evaluate,
@@ -35,13 +33,6 @@ def test_the_games_are_those_that_evaluate_plays(games):
     assert (games.scores == result.scores).all()
     assert len(games.afterstates) == len(games.rewards) == result.moves
     assert repr(games) == f"<200 games, {result.moves:,} afterstates>"
-
-
-@pytest.fixture(scope="module")
-def trained():
-    run = Run(Settings(network="cells:0145,0123", actions=30_000))
-    run.go(progress=False)
-    return run.network
 
 
 @pytest.mark.parametrize("plies", [None, 1, 2])

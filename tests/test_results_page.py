@@ -320,10 +320,15 @@ ASKED = {  # a row of the page: the network's name in the file
 }
 
 
+def learned(text):
+    """Return (a network's name on the page, the actions that it learned from)."""
+    name, _, after = text.rpartition(", ")
+    return name, float(re.sub(r"^10\^", "1e", after.replace("·10^", "e")))
+
+
 @pytest.mark.parametrize("row", table("network, after actions"), ids=lambda row: row[0])
 def test_errors_of_other_networks_where_a_search_looks(row):
-    name, _, after = row[0].rpartition(", ")
-    actions = float(re.sub(r"^10\^", "1e", after.replace("·10^", "e")))
+    name, actions = learned(row[0])
     query = f"network == '{ASKED[name]}' and actions == {actions}"
     found = pd.read_csv(data("curves/search_errors.csv")).query(query).set_index("kind")
     own, liked = (found.loc[kind, ["error", "half_error"]] for kind in ("played", "preferred"))
@@ -333,17 +338,10 @@ def test_errors_of_other_networks_where_a_search_looks(row):
     assert abs(apart) < half, "the page says that none is praised more"
 
 
-CALLED = {
-    "16 stages, promotion": "promotion",
-    "16 stages, carousel": "carousel",
-}  # on the page: there
-
-
-def of_network(rows, name):
+def of_network(rows, text):
     """Return those rows of a network that the page calls by how it learned and its actions."""
-    called, _, after = name.rpartition(", ")
-    actions = float(re.sub(r"^10\^", "1e", after.replace("·10^", "e")))
-    return rows[(rows["network"] == CALLED.get(called, called)) & (rows["actions"] == actions)]
+    name, actions = learned(text)
+    return rows[(rows["network"] == name) & (rows["actions"] == actions)]
 
 
 @pytest.mark.parametrize("row", table("games that go on"), ids=lambda row: row[0])

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib2048 import NetworkPlayer, Run, SearchPlayer, Settings, afterstates
+from lib2048 import NetworkPlayer, SearchPlayer, afterstates
 from lib2048.cli import main
 from lib2048.course import papers, search_errors
 from lib2048.course.search_errors import KINDS, errors, leaves, summed_errors
@@ -15,10 +15,8 @@ STATES = 60
 
 
 @pytest.fixture(scope="module")
-def network():
-    run = Run(Settings(network="cells:0145,0123", actions=200_000))
-    run.go(progress=False)
-    return run.network
+def network(trained):
+    return trained
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lib2048 import Run, SearchPlayer, Settings, record_game
+from lib2048 import SearchPlayer, record_game
 from lib2048.cli import main
 from lib2048.course import papers, rollouts, survival
 from lib2048.game.board import to_tiles
@@ -15,25 +15,18 @@ from lib2048.play.statistics import mean_ci95
 GAMES = 12
 
 
-@pytest.fixture(scope="module")
-def network():
-    run = Run(Settings(network="cells:0145,0123", actions=200_000))
-    run.go(progress=False)
-    return run.network
-
-
 @pytest.mark.parametrize("plies", [1, 2])
-def test_a_row_holds_the_first_board_of_every_game_that_comes_there(network, plies, monkeypatch):
+def test_a_row_holds_the_first_board_of_every_game_that_comes_there(trained, plies, monkeypatch):
     monkeypatch.setattr(survival, "EVERY", 128)
-    rows = survival.survival(network, plies, GAMES).set_index("sum")
+    rows = survival.survival(trained, plies, GAMES).set_index("sum")
     found = {}
     for number in range(GAMES):
-        steps = record_game(SearchPlayer(network, plies), TEST_SEED, number)[:-1]
+        steps = record_game(SearchPlayer(trained, plies), TEST_SEED, number)[:-1]
         sums = [sum(map(sum, to_tiles(step.afterstate))) for step in steps]
         for mark in range(0, sums[-1] + 1, survival.EVERY):
             n = next(n for n, one in enumerate(sums) if one >= mark)
             to_come = sum(step.reward for step in steps[n + 1 :])
-            found.setdefault(mark, []).append((network.value(steps[n].afterstate), to_come))
+            found.setdefault(mark, []).append((trained.value(steps[n].afterstate), to_come))
     assert [*rows.index] == sorted(found) and len(found) > 8
     for mark, row in rows.iterrows():
         values, truths = map(np.array, zip(*found[mark]))
@@ -44,29 +37,29 @@ def test_a_row_holds_the_first_board_of_every_game_that_comes_there(network, pli
         assert row["half_error"] == pytest.approx(half, nan_ok=True)
 
 
-def test_both_go_on_from_the_same_boards_of_play_at_1_ply(network, monkeypatch):
+def test_both_go_on_from_the_same_boards_of_play_at_1_ply(trained, monkeypatch):
     monkeypatch.setattr(survival, "GAMES", 4)
-    (row,) = survival.continued(network, 512, boards=6, times=2, plies=2, seed=5).to_dict("records")
+    (row,) = survival.continued(trained, 512, boards=6, times=2, plies=2, seed=5).to_dict("records")
     boards = []
     for seed in (5, 9, 13):  # four games of each
         for number in range(4):
-            steps = record_game(network, seed, number)[:-1]
+            steps = record_game(trained, seed, number)[:-1]
             far = [s.afterstate for s in steps if sum(map(sum, to_tiles(s.afterstate))) >= 512]
             boards += far[:1]
     boards = np.array(boards[:6], np.uint64)
     simple, searched = (
-        rollouts(network, boards, 2, 6),
-        rollouts(SearchPlayer(network, 2), boards, 2, 7),
+        rollouts(trained, boards, 2, 6),
+        rollouts(SearchPlayer(trained, 2), boards, 2, 7),
     )
     assert (row["sum"], row["boards"], row["simple"]) == (512, 6, simple.mean())
     assert (row["difference"], row["half_difference"]) == mean_ci95(searched - simple)
     assert row["searched"] == searched.mean() > row["simple"]
 
 
-def test_a_sum_that_no_game_comes_to_is_refused(network, monkeypatch):
+def test_a_sum_that_no_game_comes_to_is_refused(trained, monkeypatch):
     monkeypatch.setattr(survival, "MOST_GAMES", 200)
     with pytest.raises(ValueError, match="0 of 200 games come to 32768: choose a lower sum"):
-        survival.continued(network, 32768, boards=1)
+        survival.continued(trained, 32768, boards=1)
 
 
 def test_stretches_count_those_that_come_from_mark_to_mark():

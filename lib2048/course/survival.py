@@ -132,8 +132,7 @@ def recorded_survival():
     of (games).
     """
     rows, order = read_table("curves/survival").replace({"network": CALLED}), [*CALLED.values()]
-    rank = lambda column: column.map(order.index) if column.name == "network" else column  # noqa: E731
-    return rows.sort_values([*KIND, "sum"], key=rank, ignore_index=True)
+    return rows.sort_values("network", key=lambda names: names.map(order.index), kind="stable")
 
 
 def recorded_continued():
