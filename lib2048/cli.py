@@ -60,8 +60,8 @@ SHOWN = ("best", "last", "game")  # of what was played
 TUPLES = "n-tuple networks"
 GROUPS = {  # of the options of `train`, each with its settings
     "every learner": (
-        "network", "game", "games", "actions", "rate", "starts", "weights", "seed", "threads",
-        "lanes",
+        "network", "game", "games", "actions", "rate", "starts", "weights", "before", "seed",
+        "threads", "lanes",
     ),
     TUPLES: (),  # all that are in no other
     "stages": ("stages", "top", "promotion"),

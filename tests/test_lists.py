@@ -147,7 +147,7 @@ before = 70
 
 def test_a_run_keeps_its_quarters_and_knows_what_came_before(listed):
     (job,) = listed(QUARTERS)
-    assert (job.quarters, job.before) == (500, 70)
+    assert (job.quarters, job.settings.before) == (500, 70)
     assert [job._to_quarter(n) for n in (0, 2, 3, 8, 9, 12)] == [3, 1, 3, 1, 0, 0]
     assert listed(QUARTERS.replace("quarters = 500", ""))[0]._to_quarter(0) == 0
 

@@ -122,7 +122,7 @@ class Found(NamedTuple):
     @property
     def before(self):
         """What its rows say of the weights that it began with; rows of other runs have no word."""
-        return {"before": self.job.before} if self.job.before else {}
+        return {"before": self.job.settings.before} if self.job.settings.before else {}
 
     @property
     def sources(self):

@@ -39,7 +39,7 @@ import numpy as np
 from numba import types
 
 from lib2048.machine.files import read_text
-from lib2048.machine.kernels import compiled, part
+from lib2048.machine.kernels import compiled, kernel, part
 from lib2048.machine.memory import reserve
 from lib2048.machine.source_text import source_of
 from lib2048.machine.terminal import meant
@@ -91,6 +91,29 @@ def tc_update(weights, memory, positions, at, n, error, rate):
         weights[p] += amount * (min(abs(sums) / sizes, F1) if sizes != F0 else F1)
         memory[TWO * p] = sums + error
         memory[TWO * p + ONE] = sizes + size
+
+
+@kernel
+def multiply_meetings(weights, memory, meetings, times):
+    """Let TC's sums be those of so many times as many errors.
+
+    A sum of sizes grows with the number of errors, one of errors that have either sign with its
+    root: A is multiplied by `times`, E by √times.  A weight that has met no error, and is not 0,
+    counts as one that has met a single error of mean size.
+
+    weights: float32[size]; memory: float32[2·size], E and A as `tc_update` has them, changed in
+    place; meetings: how many errors all weights have met together; times: float.
+    """
+    total, root = 0.0, np.float32(np.sqrt(times))
+    for p in range(len(weights)):
+        total += memory[2 * p + 1]
+    mean = np.float32(total / meetings)
+    for p in range(len(weights)):
+        if memory[2 * p + 1] == F0 and weights[p] != F0:
+            memory[2 * p] = memory[2 * p + 1] = mean
+        if memory[2 * p + 1] != F0:  # a page that holds nothing is not touched
+            memory[2 * p] *= root
+            memory[2 * p + 1] *= np.float32(times)
 
 
 @part

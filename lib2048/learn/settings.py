@@ -69,6 +69,8 @@ class Settings:
             `starts`).
         weights: the file whose weights the network begins with; all else begins anew, what the rule
             keeps beside the weights included ('from' on the command line and in config.json).
+        before: the actions that these weights have learned from.  Then TC's rates begin about as
+            low as they were, and not at 1: see `tables.TableLearner`.
         seed: any int; games have luck that no test game has.
         threads: so many learn at once on the same tables, without locks (one alone is
             deterministic), or share the work of one neural network.
@@ -93,6 +95,9 @@ class Settings:
     starts: str = option("initial", "where games begin: " + ", ".join(STARTS), None, "WHERE")
     weights: str | None = option(
         None, "begin with the weights of this file", str, "WEIGHTS", "--from"
+    )
+    before: int | None = option(
+        None, "actions that they have learned from: TC's rates begin low", int, "N"
     )
     seed: int = option(1, "of the games' luck, 1 by default", int, "N")
     threads: int = option(1, "that learn on the same tables, 1 by default", int, "N")
@@ -359,8 +364,10 @@ class Settings:
         _check_whole(self, "lanes", self.most_lanes)
         if not is_number(self.seed, numbers.Integral):
             raise ValueError(f"seed {self.seed!r}: use a whole number")
-        for name in (*BUDGETS, "eval_every"):
+        for name in (*BUDGETS, "eval_every", "before"):
             check_budget(name, getattr(self, name))
+        if self.before and not self.weights:
+            raise ValueError("before: is of the weights to begin with: say from which file, too")
         for name in ("eval_games", "eval_deep_games"):
             _check_whole(self, name, MOST_GAMES)
         if sum(getattr(self, name) is not None for name in BUDGETS) > 1:

@@ -8,7 +8,7 @@ import numpy as np
 from lib2048.learn.games import Crew
 from lib2048.learn.loop import play_kernel
 from lib2048.learn.own import learned_by
-from lib2048.learn.rules import RULES, Rule, find, new_memory
+from lib2048.learn.rules import RULES, TC, Rule, find, multiply_meetings, new_memory
 from lib2048.learn.settings import Settings, check_decay, check_range, option
 from lib2048.learn.starts import check_starts
 from lib2048.machine.arrays import Part, check_seal
@@ -26,6 +26,7 @@ NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion"
 SPARE_MIB = 512  # of memory, left free when a stage is begun
 PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
 FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
+HELD = 100  # a hundredth of the actions that weights have learned from is played with them held
 
 
 @dataclass(frozen=True, init=False)
@@ -154,7 +155,14 @@ class TableSettings(Settings, kind="n-tuple"):
 
 
 class TableLearner(Crew):
-    """Trains look-up tables: a crew of games in the one episode loop, and what its rule keeps."""
+    """Trains look-up tables: a crew of games in the one episode loop, and what its rule keeps.
+
+    TC that goes on with weights of a file knows nothing of the errors that they have met: all its
+    rates would begin at 1, and the network forget most of what it knows.  So where the settings say
+    from how many actions the weights have learned (`before`), they are held for a hundredth of
+    these, while TC's sums take the errors in; then each error counts as a hundred (see
+    `rules.multiply_meetings`), and learning begins.
+    """
 
     batches, batch_columns = (), ()
 
@@ -165,6 +173,7 @@ class TableLearner(Crew):
             check_memory(f"training {network.name} by {rule}", self._stage_bytes)
         self._memory = new_memory(network.size, rule)
         super().__init__(network, settings, self._memory)
+        self._held = (settings.before or 0) // HELD if rule.name == TC.name else 0
         self.tested = network
         self.first_chunk = settings.threads * (FIRST_CHUNK if self.own is None else 1)
 
@@ -180,6 +189,17 @@ class TableLearner(Crew):
         self.network.game.bind(play_kernel)()
         for array in storage.network_arrays(Network("cells:0")).values():
             np.asarray(array)
+
+    def play(self, last_game, last_action, rows):
+        """Play and learn, see `Crew.play`; no further than to where held weights begin to learn."""
+        if self.actions >= self._held:
+            return super().play(last_game, last_action, rows)
+        self.set_rate(0)  # until a run sets its own, as it does for each chunk
+        found = super().play(last_game, min(last_action, self._held), rows)
+        if self.actions == self._held:
+            meetings = self._held * self.network.lookups_per_board
+            multiply_meetings(self.network.weights, self._memory, meetings, HELD)
+        return found
 
     def blame(self, error):
         """Return what is wrong with the reader's own functions; see `Learner.blame`."""

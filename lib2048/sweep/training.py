@@ -36,7 +36,6 @@ FACTS = {  # of done.json
     "config": dict,
 }
 PATIENCE = 60  # seconds, for a process in its folder that was given up and has not ended yet
-NUMBERS = ("quarters", "before")  # keys of a list that are no options of `train`
 
 
 @dataclass(frozen=True)
@@ -50,22 +49,20 @@ class TrainingJob(Job):
         keep: whether its weights stay when these are played.
         quarters: so many weights are kept, in a small file, of each quarter of its actions; 0: none
             are.
-        before: the actions that the weights it begins with had learned from.
     """
 
     settings: Settings
     tests: tuple = ()
     keep: bool = True
     quarters: int = 0
-    before: int = 0
 
     @classmethod
     def read(cls, table):
         """Return the runs that a table asks for, one a seed.
 
         Args:
-            table: {'name', 'seeds', 'tests', 'keep', 'quarters', 'before' or a long option of
-                `lib2048 train`: value}.
+            table: {'name', 'seeds', 'tests', 'keep', 'quarters' or a long option of `lib2048
+                train`: value}.
 
         Raises:
             ValueError: for what makes no run.
@@ -75,7 +72,7 @@ class TrainingJob(Job):
         tables.whole_numbers("seeds", seeds)
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
         tables.check_value("keep", keep, None)
-        more = {said: tables.count(said, options.pop(said, 0)) for said in NUMBERS}
+        quarters = tables.count("quarters", options.pop("quarters", 0))
         given: dict[str, Any] = {}
         rule = str(options.get("rule", ""))
         known = flags(find(rule) if ".py:" in rule else None)
@@ -88,7 +85,7 @@ class TrainingJob(Job):
         if "network" not in given:
             raise ValueError('which network? write network = "4x6", or another')
         jobs = [
-            cls(name, Settings.asked(**of_seed(given, seed), seed=seed), tests, keep, **more)
+            cls(name, Settings.asked(**of_seed(given, seed), seed=seed), tests, keep, quarters)
             for seed in seeds
         ]
         jobs[0]._check()
@@ -99,8 +96,6 @@ class TrainingJob(Job):
         settings = self.settings
         if self.quarters and not (settings.actions and vars(settings).get("rule") == "tc"):
             raise ValueError("quarters: are kept of a run by tc, which goes on for so many actions")
-        if self.before and not settings.weights:
-            raise ValueError('before: is of the weights to begin with: write from = "FILE", too')
 
     @property
     def seed(self):
@@ -175,7 +170,7 @@ class TrainingJob(Job):
             if not (actions := self._to_quarter(run.actions)):
                 return run
             run.go(actions=actions, progress=False)
-            learned = self.before + run.actions
+            learned = (self.settings.before or 0) + run.actions
             del run  # what is kept is read from its checkpoint, and needs the memory
             keep_quarter(path, self.quarters, learned)
 
@@ -189,11 +184,11 @@ class TrainingJob(Job):
 
     def _check_before(self):
         """Raise ValueError, in one line, where the weights to begin with say something else."""
-        file = self.settings.weights
-        if self.before and file and Path(file).exists():
-            learned = info(file)["info"].get("actions", self.before)
-            if learned != self.before:
-                raise ValueError(f"before = {self.before}: {file} says that it is {learned}")
+        file, before = self.settings.weights, self.settings.before
+        if before and Path(file).exists():
+            learned = info(file)["info"].get("actions", before)
+            if learned != before:
+                raise ValueError(f"before = {before}: {file} says that it is {learned}")
 
     def _untested(self, path):
         """Return those of its tests that its folder does not hold."""
