@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from learners import SMALL, STEP, same_run, stop_after, train_or_stop
 
-from lib2048 import Network, Run, Settings, load, save, train
+from lib2048 import Network, Run, Settings, evaluate, load, save, train
 from lib2048.cli import main
 from lib2048.game.board import from_tiles
+from lib2048.learn import tables
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +20,9 @@ def file(tmp_path_factory):
     return out / "weights.npz"
 
 
-def begun(file, out=None, **more):
-    return Run(Settings(**{"network": SMALL, "rule": "tc", "weights": file} | more), out)
+def begun(file, out=None, resume=False, **more):
+    settings = Settings(**{"network": SMALL, "rule": "tc", "weights": file} | more)
+    return Run(settings, out, resume=resume)
 
 
 def test_a_run_begins_with_the_weights_and_nothing_else(file):
@@ -133,3 +135,92 @@ def test_the_command_takes_a_file_to_begin_with(file, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["actions"] == 100
     config = json.loads((tmp_path / "run" / "config.json").read_text())
     assert config["from"] == str(file)
+
+
+# ---------------------------------------------------------------- weights that have learned already
+
+HELD = STEP // 2  # actions for which weights are held that have learned from so many:
+BEFORE = tables.HELD * HELD
+
+
+def held(file, **more):
+    return begun(file, **{"before": BEFORE, "lam": 0.5, "seed": 7, "threads": 1} | more)
+
+
+def sums(run):
+    return (run.memory[name].flat for name in "EA")
+
+
+def test_weights_that_have_learned_are_held_while_sums_take_the_errors_in(file):
+    run = held(file)
+    run.go(actions=HELD - 1, progress=False)
+    np.testing.assert_array_equal(run.network.weights, load(file).weights)
+    assert next(sums(run)).any()
+    run.go(actions=HELD, progress=False)
+    assert (run.network.weights != load(file).weights).any()
+
+
+def test_each_error_that_held_weights_have_met_counts_as_a_hundred(file, monkeypatch):
+    run = held(file)
+    run.go(actions=HELD, progress=False)
+    monkeypatch.setattr(tables, "multiply_meetings", lambda *_: None)
+    once = held(file)
+    once.go(actions=HELD, progress=False)
+    (e, a), (e1, a1) = sums(run), sums(once)
+    met, known = a1 > 0, load(file).weights != 0
+    mean = a1.sum(dtype=float) / (HELD * run.network.lookups_per_board)
+    assert met.any() and (known & ~met).any() and (~known & ~met).any()
+    np.testing.assert_allclose(e[met], e1[met] * np.sqrt(tables.HELD), rtol=1e-6)
+    np.testing.assert_allclose(a[met], a1[met] * tables.HELD, rtol=1e-6)
+    np.testing.assert_allclose(a[known & ~met], mean * tables.HELD, rtol=1e-5)
+    np.testing.assert_allclose(e[known & ~met], mean * np.sqrt(tables.HELD), rtol=1e-5)
+    assert not a[~known & ~met].any() and not e[~known & ~met].any()
+
+
+@pytest.mark.parametrize("parts", [[HELD // 2, 3], [HELD], [HELD - 1, 1, 1]], ids=str)
+def test_a_run_that_holds_its_weights_goes_on_as_if_it_had_not_stopped(file, tmp_path, parts):
+    for part in parts:
+        held(file, out=tmp_path, resume=True).go(actions=part, progress=False)
+    run, whole = held(file, out=tmp_path, resume=True), held(file)
+    run.go(actions=2 * STEP - run.actions, progress=False)
+    whole.go(actions=2 * STEP, progress=False)
+    np.testing.assert_array_equal(run.network.weights, whole.network.weights)
+    for one, other in zip(sums(run), sums(whole)):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_tc_forgets_less_where_it_knows_how_much_weights_have_learned(tmp_path):
+    """Mean scores of 1 000 games; the file's network was trained for 40 times as long."""
+    out, more = tmp_path / "first", {"network": "4-22", "lam": 0.5}
+    Run(Settings(**more, rule="tc", actions=2_000_000), out).go(progress=False)
+    file, means = out / "weights.npz", []
+    for before in (None, 2_000_000):
+        run = begun(file, **more, before=before, seed=2)
+        run.go(actions=50_000, progress=False)
+        means.append(evaluate(run.network, games=1000).mean)
+    anew, known = means
+    assert known > 1.1 * anew and known > 0.95 * evaluate(load(file), games=1000).mean
+
+
+def test_td_has_nothing_to_hold_weights_for(file):
+    run = held(file, rule="td")
+    run.go(actions=1000, progress=False)
+    assert (run.network.weights != load(file).weights).any()
+
+
+@pytest.mark.parametrize("before", [0, -1, 1.5])
+def test_weights_have_learned_from_some_actions(file, refused, before):
+    refused(lambda: begun(file, before=before), f"before {before}: use a whole number above 0")
+
+
+def test_only_weights_of_a_file_have_learned_before(refused):
+    refused(lambda: Settings(network=SMALL, before=9), "before: is of the weights to begin with")
+
+
+def test_the_command_says_what_weights_have_learned_from(file, tmp_path, one_line_error, capsys):
+    out = tmp_path / "run"
+    words = f"train --network {SMALL} --rule tc --actions 300 --from {file} --out {out}".split()
+    main([*words, "--before", "20_000"])
+    assert json.loads((out / "config.json").read_text())["before"] == 20_000
+    other, _ = [*words, "--before", "100", "--resume"], capsys.readouterr()
+    assert "before 20000 instead of 100" in one_line_error(*other)
