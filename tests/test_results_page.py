@@ -15,6 +15,7 @@ from lib2048.course import papers, recorded_tests, survival, wall
 from lib2048.game.batch import images
 from lib2048.game.board import max_exponent
 from lib2048.learn.rules import RULES
+from lib2048.networks.storage import info
 from lib2048.ruler import positions
 
 PAGES = "results", "ruler", "speed"
@@ -465,6 +466,20 @@ def test_a_last_phase_of_sixteen_stages():
         assert f"{plies}-ply (+{said(gain.difference)} ± {said(gain.half)})" in PAGE
     begun = runs[runs["run"].str.startswith("split")]
     assert all(set(visits.split()[8:]) == {"0"} for visits in begun["visits"])
+
+
+def test_what_it_costs_tc_to_go_on():
+    runs = pd.read_csv(data("curves/fine_stages_tests.csv"), dtype={"run": str}).set_index("run")
+    played = info(data("weights/promotion-quarter.npz"))["info"]["this_file"]
+    rows = [[played[f"{plies}-ply"][name] for name in ("mean", "ci95")] for plies in (1, 3)]
+    tests = [("mean_1ply", "ci95_1ply"), ("mean_3ply", "ci95_3ply")]
+    found = [
+        rows,
+        *([runs.loc[name, list(pair)] for pair in tests] for name in ("tc-anew", "tc-on")),
+    ]
+    for row, scores in zip(table("16 stages that went on"), found, strict=True):
+        assert row[1:] == [" ± ".join(map(said, pair)) for pair in scores]
+    assert runs.loc["tc-on", "before"] == 1e10
 
 
 @pytest.mark.parametrize("row", table("board"), ids=lambda row: row[0])
