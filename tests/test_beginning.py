@@ -213,6 +213,12 @@ def test_weights_have_learned_from_some_actions(file, refused, before):
     refused(lambda: begun(file, before=before), f"before {before}: use a whole number above 0")
 
 
+def test_weights_are_not_held_for_all_of_a_run(file, refused):
+    held(file, actions=HELD + 1)
+    held(file, rule="td", actions=HELD)
+    refused(lambda: held(file, actions=HELD), f"held for {HELD:,} actions, and then none of the")
+
+
 def test_only_weights_of_a_file_have_learned_before(refused):
     refused(lambda: Settings(network=SMALL, before=9), "before: is of the weights to begin with")
 

@@ -95,11 +95,11 @@ def tc_update(weights, memory, positions, at, n, error, rate):
 
 @kernel
 def multiply_meetings(weights, memory, meetings, times):
-    """Let TC's sums be those of so many times as many errors.
+    """Make TC's sums what they would be after so many times as many errors of the same kind.
 
     A sum of sizes grows with the number of errors, one of errors that have either sign with its
     root: A is multiplied by `times`, E by √times.  A weight that has met no error, and is not 0,
-    counts as one that has met a single error of mean size.
+    counts as one that has met a single error of mean size, so that its rate becomes 1/√times.
 
     weights: float32[size]; memory: float32[2·size], E and A as `tc_update` has them, changed in
     place; meetings: how many errors all weights have met together; times: float.

@@ -69,8 +69,8 @@ class Settings:
             `starts`).
         weights: the file whose weights the network begins with; all else begins anew, what the rule
             keeps beside the weights included ('from' on the command line and in config.json).
-        before: the actions that these weights have learned from.  Then TC's rates begin about as
-            low as they were, and not at 1: see `tables.TableLearner`.
+        before: the actions that these weights have learned from, all runs together.  With it TC's
+            rates begin low, and not at 1: see `tables.TableLearner`; other rules only record it.
         seed: any int; games have luck that no test game has.
         threads: so many learn at once on the same tables, without locks (one alone is
             deterministic), or share the work of one neural network.
@@ -97,7 +97,7 @@ class Settings:
         None, "begin with the weights of this file", str, "WEIGHTS", "--from"
     )
     before: int | None = option(
-        None, "actions that they have learned from: TC's rates begin low", int, "N"
+        None, "actions that they have learned from; tc plays N/100 without learning", int, "N"
     )
     seed: int = option(1, "of the games' luck, 1 by default", int, "N")
     threads: int = option(1, "that learn on the same tables, 1 by default", int, "N")

@@ -26,7 +26,7 @@ NETWORK_OPTIONS = ("network", "form", "optimistic", "stages", "top", "promotion"
 SPARE_MIB = 512  # of memory, left free when a stage is begun
 PROCESS_MIB = 512  # of a process beside its tables: Python, compiled code, a checkpoint on its way
 FIRST_CHUNK = 20_000  # actions of a thread, before their speed is known
-HELD = 100  # a hundredth of the actions that weights have learned from is played with them held
+HELD = 100  # weights are held for a hundredth of the actions that they have learned from
 
 
 @dataclass(frozen=True, init=False)
@@ -124,6 +124,14 @@ class TableSettings(Settings, kind="n-tuple"):
         check_starts(self.starts, self.geometry().stages.phases, self.game)
         check_range(self, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
 
+    def _check_numbers(self):
+        super()._check_numbers()
+        if self.actions and self.held >= self.actions:
+            raise ValueError(
+                f"before {self.before}: the weights are held for {self.held:,} actions, and then "
+                f"none of the {self.actions:,} is left to learn from"
+            )
+
     def _check_dutch(self):
         """Raise ValueError, in one line, where true online TD(λ) is not defined."""
         needs = {"rule": "td", "delay": False, "order": "forward", "error": "fresh"}
@@ -131,6 +139,11 @@ class TableSettings(Settings, kind="n-tuple"):
             if getattr(self, name) != needed:
                 said = f"{name}={needed!r}"
                 raise ValueError(f"dutch traces are for TD that learns online: they need {said}")
+
+    @property
+    def held(self):
+        """For how many actions the weights of a file are held before they learn; by TC alone."""
+        return (self.before or 0) // HELD if self.rule == TC.name else 0
 
     def geometry(self):
         """Return all of the network but its weights: `Geometry`."""
@@ -159,9 +172,9 @@ class TableLearner(Crew):
 
     TC that goes on with weights of a file knows nothing of the errors that they have met: all its
     rates would begin at 1, and the network forget most of what it knows.  So where the settings say
-    from how many actions the weights have learned (`before`), they are held for a hundredth of
-    these, while TC's sums take the errors in; then each error counts as a hundred (see
-    `rules.multiply_meetings`), and learning begins.
+    from how many actions the weights have learned (`before`), they are held for the run's first
+    actions, a hundredth of those, while TC's sums take the errors in.  Then the sums become those
+    of a hundred times as many errors (see `rules.multiply_meetings`), and learning begins.
     """
 
     batches, batch_columns = (), ()
@@ -173,7 +186,7 @@ class TableLearner(Crew):
             check_memory(f"training {network.name} by {rule}", self._stage_bytes)
         self._memory = new_memory(network.size, rule)
         super().__init__(network, settings, self._memory)
-        self._held = (settings.before or 0) // HELD if rule.name == TC.name else 0
+        self._held = settings.held
         self.tested = network
         self.first_chunk = settings.threads * (FIRST_CHUNK if self.own is None else 1)
 
