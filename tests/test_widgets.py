@@ -421,6 +421,13 @@ def test_an_endgame_is_played_by_its_own_rules(table, refused):
     refused(lambda: PlayWidget(player=table, game="2048"), "leave game out")
 
 
+@pytest.fixture
+def unhurried(monkeypatch):
+    """Let one answer take longer: playing ahead goes on, however busy the machine is."""
+    monkeypatch.setattr("lib2048.show.widgets.mind.AT_ONCE", 60)
+
+
+@pytest.mark.usefixtures("unhurried")
 def test_autoplay_of_an_endgame_ends_where_it_ends(browser, table):
     page = browser(PlayWidget(seed=2, player=table))
     state, board = to_hex(page.widget._game.here.state), to_hex(page.widget.board)
@@ -513,6 +520,7 @@ def test_an_installed_package_asks_its_small_network(monkeypatch):
     assert widget._minds[0].advise(widget.board)["action"] in legal(widget.board)
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
     widget = PlayWidget(seed=6, player="heuristic")
     state = f"{int(widget._game.here.state):x}"
@@ -530,6 +538,7 @@ def test_playing_ahead_is_the_game_that_the_player_would_play(browser):
 @pytest.mark.parametrize(
     "name", ["2048:four=0.2", "2048@3x4", "2048:four=1@2x3", "2048@1x4", "threes", "threes@2x3"]
 )
+@pytest.mark.usefixtures("unhurried")
 def test_a_game_of_another_board_is_played_and_replayed(name, browser):
     widget, game = PlayWidget(seed=6, game=name), parse_game(name)
     assert widget.players == ["greedy", *["heuristic"] * (name == "2048:four=0.2"), "random"]
@@ -602,6 +611,7 @@ def test_the_players_error_reaches_a_cell_as_it_is():
         PlayWidget(player=Stubborn(9)).hint()
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_what_was_played_before_an_error_counts(browser):
     widget = PlayWidget(seed=2, player=Broken(times=3))
     ask = {"board": to_hex(widget.board), "state": f"{int(widget._game.here.state):x}"}
