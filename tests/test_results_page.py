@@ -207,14 +207,11 @@ def test_road_of_ours():
         hours = threads * end["seconds"] / 3600
         score = both(end["mean_1ply"], pooled.loc[run, "mean"])
         assert row == [score, f"{hours:.2f}{two * (threads - 1)}"]
-    last = [
-        read(
-            "curves/late_1e10_evaluations.csv",
-            f"run == 'redundant_carousel' and plies == {plies} and actions == 1e9",
-        )["mean"]
-        for plies in (1, 3)
-    ]
-    assert redundant == [f"{both(*last)}, after 10^9", "–"]
+    kept = info(data("weights/redundant-quarter.npz"))["info"]
+    played = [kept["this_file"][f"{plies}-ply"] for plies in (1, 3)]
+    assert f"{kept['actions']:.0e}" == "3e+09" and f"{4e10 / kept['actions']:.0f}" == "13"
+    assert redundant == [f"{both(*(one['mean'] for one in played))}, after 3·10^9", "–"]
+    assert said(max(one["max"] for one in played)) == "385 100"
 
 
 def test_the_lead_of_the_carousel():
