@@ -185,7 +185,7 @@ class TrainingJob(Job):
     def _check_before(self):
         """Raise ValueError, in one line, where the weights to begin with say something else."""
         file, before = self.settings.weights, self.settings.before
-        if before and Path(file).exists():
+        if before and file and Path(file).exists():
             learned = info(file)["info"].get("actions", before)
             if learned != before:
                 raise ValueError(f"before = {before}: {file} says that it is {learned}")
