@@ -212,6 +212,8 @@ def test_road_of_ours():
     assert f"{kept['actions']:.0e}" == "3e+09" and f"{4e10 / kept['actions']:.0f}" == "13"
     assert redundant == [f"{both(*(one['mean'] for one in played))}, after 3·10^9", "–"]
     assert said(max(one["max"] for one in played)) == "385 100"
+    lead = played[0]["mean"] - end["mean_1ply"]  # on the carousel alone, at 1-ply
+    assert lead > np.hypot(played[0]["ci95"], end["ci95_1ply"])
 
 
 def test_the_lead_of_the_carousel():
@@ -468,14 +470,13 @@ def test_a_last_phase_of_sixteen_stages():
 def test_what_it_costs_tc_to_go_on():
     runs = pd.read_csv(data("curves/fine_stages_tests.csv"), dtype={"run": str}).set_index("run")
     played = info(data("weights/promotion-quarter.npz"))["info"]["this_file"]
-    rows = [[played[f"{plies}-ply"][name] for name in ("mean", "ci95")] for plies in (1, 3)]
-    tests = [("mean_1ply", "ci95_1ply"), ("mean_3ply", "ci95_3ply")]
-    found = [
-        rows,
-        *([runs.loc[name, list(pair)] for pair in tests] for name in ("tc-anew", "tc-on")),
-    ]
-    for row, scores in zip(table("16 stages that went on"), found, strict=True):
-        assert row[1:] == [" ± ".join(map(said, pair)) for pair in scores]
+    file, *went_on = [row[1:] for row in table("16 stages that went on")]
+    for column, plies in enumerate((1, 3)):
+        began = played[f"{plies}-ply"]
+        assert file[column] == f"{said(began['mean'])} ± {said(began['ci95'])}"
+        for row, run in zip(went_on, ("tc-anew", "tc-on"), strict=True):
+            pair = runs.loc[run, [f"mean_{plies}ply", f"ci95_{plies}ply"]]
+            assert row[column] == " ± ".join(map(said, pair))
     assert runs.loc["tc-on", "before"] == 1e10
 
 

@@ -209,7 +209,7 @@ class TableLearner(Crew):
             return super().play(last_game, last_action, rows)
         self.set_rate(0)  # until a run sets its own, as it does for each chunk
         found = super().play(last_game, min(last_action, self._held), rows)
-        if self.actions == self._held:
+        if self.actions >= self._held:
             meetings = self._held * self.network.lookups_per_board
             multiply_meetings(self.network.weights, self._memory, meetings, HELD)
         return found
