@@ -43,7 +43,7 @@ def write(settings, folder):
     from lib2048 import Run
 
     run = Run(settings, folder)
-    run.learner.play(0, 0, 1)
+    run.learner.play(0, 1)
     run.go(actions=settings.actions // 2, progress=False)
     path = Path(folder, "checkpoint.npz")
     found = min((watched(run.save) for _ in range(3)), key=lambda found: found["cpu_s"])

@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from lib2048.game.rules_2048 import SLIDES
-from lib2048.learn.games import FOREVER, Crew, Games, rule_of
+from lib2048.learn.games import Crew, Games, rule_of
 from lib2048.learn.records import TURN
 from lib2048.learn.rules import find, new_memory
 from lib2048.learn.settings import Settings
@@ -66,7 +66,7 @@ def _positions(games, moves):
     """Return the look-ups of four boards that games make in so many moves: uint32[…]."""
     kept = np.zeros((moves, 4 * int(games.functions.lookups)), np.uint32)
     for row in kept:
-        games.play(FOREVER, games.actions + 1, 100)
+        games.play(games.actions + 1, 100)
         row[:] = games.work.positions.reshape(len(games.lanes), -1)[games.counters[TURN]]
     return kept.ravel()
 
@@ -123,11 +123,11 @@ class Bench:
             over.set()
 
     def _measured(self):
-        self._train({"rule": "td"}).play(FOREVER, self.warm_up, ROWS)
+        self._train({"rule": "td"}).play(self.warm_up, ROWS)
         found = self._play() | self._learn("td") | self._searches(self._floor(self.network))
         for rule in [rule for rule in self.networks if rule != "td"]:
             lam = 0.5 if find(rule).decays else 0.0
-            self._train({"rule": rule, "lam": lam}).play(FOREVER, self.warm_up, ROWS)
+            self._train({"rule": rule, "lam": lam}).play(self.warm_up, ROWS)
             found |= self._learn(rule, self._train_stages() if rule == "tc" else ())
         return found
 
@@ -140,7 +140,7 @@ class Bench:
         found = {}
         for name, network in self.staged.items():
             found[name] = _crew(network, STAGED[name], new_memory(network.size, "tc"))
-            found[name].play(FOREVER, self.warm_up, ROWS)
+            found[name].play(self.warm_up, ROWS)
         return found
 
     @staticmethod
@@ -208,7 +208,7 @@ class Bench:
         }
 
     def _turns(self, games, floor):
-        play = partial(games.play, FOREVER, games.actions + self.moves, ROWS)
+        play = partial(games.play, games.actions + self.moves, ROWS)
         return _rate(play, self.moves), floor
 
     def _random(self, floor):
@@ -238,7 +238,7 @@ class FileBench(Bench):
         tasks = {}
         for name, how in self.ways.items():
             crew = _crew(self.network, {"rule": "tc", "lam": 0.5, **how}, self.memory)
-            crew.play(FOREVER, self.warm_up, ROWS)
+            crew.play(self.warm_up, ROWS)
             tasks[name] = partial(self._turns_of, crew, _positions(crew.members[0], FLOOR_MOVES))
         return self._compare(tasks, lambda: None)
 

@@ -50,7 +50,7 @@ from lib2048.play.players import NAMED, game_of, heuristic_player, network_playe
 from lib2048.search.expectimax import check_limits
 from lib2048.show import console
 from lib2048.sweep import command as sweep
-from lib2048.train.folder import WEIGHTS, read_config
+from lib2048.train.folder import read_config, weights_in
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped
 
@@ -472,9 +472,8 @@ def _there(path, players=()):
 
 def _in_folder(path):
     """Return the weights of a run's folder, where a path is that of one."""
-    names = (WEIGHTS, f"weights{neural.SUFFIX}")
-    found = [file for name in names if (file := os.path.join(path, name)) and os.path.isfile(file)]
-    return found[0] if found else path
+    found = weights_in(path)
+    return os.fspath(found) if found.is_file() else path
 
 
 def _near(path):
@@ -495,12 +494,11 @@ def _train(options):
     except Stopped as stopped:
         again = shlex.join(["lib2048", "train", "--resume", "--out", options.out])
         status, history = process.stopped(f"{stopped}; go on with: {again}"), run.history
-    weights = f"weights{neural.SUFFIX}" if settings.neural else WEIGHTS
     mean, actions = history.mean_last(), history.actions
     report = {"run": options.out, "network": settings.network, "games": history.count}
     report |= {"actions": actions, "seconds": history.took}
     report |= {"actions_per_s": actions / max(history.took, 1e-9), "mean_last": mean}
-    report["weights"] = None if history.stopped else f"{options.out}/{weights}"
+    report["weights"] = None if history.stopped else os.fspath(weights_in(options.out))
     return report, console.trained(history, report), status
 
 

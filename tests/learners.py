@@ -77,7 +77,7 @@ def compare_with_plain(network, actions=700, last_game=FOREVER, rate=0.5, decay=
         **options,
     )
     games = games_on(network, rate=rate, seed=5, decay=decay, **options)
-    results, more = games.play(last_game, actions, 10**4)
+    results, more = games.play(actions, 10**4, last_game)
     plain.play(actions, last_game)
     lanes = [lane for lane in plain.games if lane]
     assert (games.actions, more) == (plain.actions, bool(lanes))

@@ -65,7 +65,7 @@ def test_a_run_from_another_file_is_another_run(file, tmp_path):
 
 OTHERS = [
     ("of network", {"network": "cells:0123"}),
-    ("of network", {"form": "q"}),
+    ("form afterstate", {"form": "q"}),
     ("optimistic 50 does not fit", {"optimistic": 50.0}),
     ("no such file", {"weights": "none.npz"}),
     ("is a directory", {"weights": "."}),
@@ -87,6 +87,12 @@ def test_a_damaged_file_is_refused_before_anything_is_written(file, tmp_path):
     with pytest.raises(ValueError, match="bad.npz: "):
         begun(tmp_path / "bad.npz", tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_stages_that_do_not_fit_are_refused_before_they_are_filled(file, monkeypatch):
+    monkeypatch.setattr("lib2048.machine.memory.available", lambda: 3 << 20)
+    with pytest.raises(MemoryError, match="take fewer stages"):
+        begun(file, rule="td", stages=4, top=64)
 
 
 def test_an_optimistic_network_goes_on_as_such(tmp_path):
@@ -158,6 +164,19 @@ def test_weights_that_have_learned_are_held_while_sums_take_the_errors_in(file):
     assert next(sums(run)).any()
     run.go(actions=HELD, progress=False)
     assert (run.network.weights != load(file).weights).any()
+
+
+WAYS = [({"lam": 0.5}, 1), ({"lam": 0.5, "delay": False}, 4), ({"order": "backward"}, 1)]
+
+
+@pytest.mark.parametrize(("how", "times"), WAYS, ids=str)
+def test_an_error_is_met_by_all_that_learn_from_it(file, monkeypatch, how, times):
+    """Online with λ = 0.5 these are h + 1 = 4 afterstates, else the one that it belongs to."""
+    met = []
+    monkeypatch.setattr(tables, "multiply_meetings", lambda *told: met.append(told[2]))
+    run = held(file, **how)
+    run.go(actions=HELD, progress=False)
+    assert met == [times * HELD * run.network.lookups_per_board]
 
 
 def test_each_error_that_held_weights_have_met_counts_as_a_hundred(file, monkeypatch):

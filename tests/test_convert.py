@@ -123,7 +123,7 @@ def test_memory_stays_below_twice_the_file(tmp_path):
 
 
 def checkpoint(path, network, memory):
-    arrays = storage.network_arrays(network) | storage.memory_arrays(network, memory)
+    arrays = storage.network_arrays(network, memory)
     write_arrays(path, arrays)
     return path
 

@@ -13,6 +13,7 @@ import pytest
 from learners import SMALL, STEP, contents, played, same_run, stop_after, trained
 
 from lib2048 import Run, Settings, evaluate, load
+from lib2048.cli import main
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.storage import info
 from lib2048.train.folder import RunFolder
@@ -74,6 +75,27 @@ def test_the_checkpoint_goes_before_the_weights_and_away_at_the_end(tmp_path):
     folder.finish({"x": np.array(3)}, {"history.csv": "games\n"})
     assert x_in(folder) == 3
     assert not (tmp_path / "checkpoint.npz").exists()
+
+
+def test_a_new_budget_is_kept_as_soon_as_some_of_it_is_done(tmp_path):
+    trained(out=tmp_path, actions=STEP)
+    longer = Run(Settings(network=SMALL, actions=3 * STEP), tmp_path, resume=True)
+    longer.go(actions=STEP, progress=False)
+    main(["train", "--resume", "--out", str(tmp_path)])
+    assert Run(Settings(network=SMALL), tmp_path, resume=True).actions == 3 * STEP
+
+
+def test_a_run_killed_before_it_could_write_its_new_budget_is_not_finished(tmp_path, monkeypatch):
+    trained(out=tmp_path, actions=STEP)
+    settings = Settings(network=SMALL, actions=2 * STEP)
+    with monkeypatch.context() as patch, pytest.raises(RuntimeError):
+        patch.setattr(RunFolder, "_write_texts", lambda *_: exec("raise RuntimeError"))
+        Run(settings, tmp_path, resume=True).go(progress=False)
+    assert config_in(tmp_path)["actions"] == STEP
+    assert RunFolder(tmp_path, settings, {}).state() == "begun"
+    same_run(trained(out=tmp_path, actions=2 * STEP, resume=True), trained(actions=2 * STEP))
+    assert config_in(tmp_path)["actions"] == 2 * STEP
+    assert RunFolder(tmp_path, settings, {}).state() == "finished"
 
 
 def test_functions_of_ones_own_are_named_and_not_exchanged(tmp_path, refused):

@@ -82,8 +82,8 @@ def test_true_online_is_the_plain_learners_bit_for_bit(form, decay):
 
 def test_true_online_without_lambda_is_td_0():
     one, other = Network(PAIRED), Network(PAIRED)
-    games_on(one).play(FOREVER, 3000, 10**4)
-    games_on(other, traces="dutch", delay=False).play(FOREVER, 3000, 10**4)
+    games_on(one).play(3000, 10**4)
+    games_on(other, traces="dutch", delay=False).play(3000, 10**4)
     np.testing.assert_array_equal(bits(one.weights), bits(other.weights))
 
 
@@ -111,7 +111,7 @@ def test_true_online_is_the_forward_view_of_every_moment():
 def compare_with_plain_game(network, actions, decay):
     """Learn the beginning of a single game by true online TD(λ); return what both know of it."""
     games = games_on(network, traces="dutch", delay=False, decay=decay, lanes=1, seed=5)
-    games.play(FOREVER, actions, 10)
+    games.play(actions, 10)
     plain = Learner(
         PlainNetwork(network.tuples), rate=0.5 / network.lookups_per_board, seed=5, lanes=1,
         decay=decay, horizon=horizon(decay), traces="dutch", delay=False,
@@ -143,9 +143,9 @@ def test_playing_without_learning_is_the_plain_players(form, lanes):
 def test_stopping_at_full_results_changes_nothing():
     networks = Network(SMALL), Network(SMALL)
     whole, games = map(games_on, networks)
-    straight, parts = whole.play(FOREVER, 3000, 10**4)[0], []
+    straight, parts = whole.play(3000, 10**4)[0], []
     while games.actions < 3000:
-        parts.append(games.play(FOREVER, 3000, 2)[0])
+        parts.append(games.play(3000, 2)[0])
     assert max(map(len, parts)) == 2
     np.testing.assert_array_equal(np.concatenate(parts), straight)
     np.testing.assert_array_equal(bits(networks[0].weights), bits(networks[1].weights))
@@ -176,7 +176,7 @@ def test_no_value_ends_a_game_that_has_a_legal_action(form, weight):
     games = games_on(network, learn=False)
     action, _ = choose_action(network, functions_of(network), games.rule, board)
     assert action in outcomes(tiles(board))
-    games.play(FOREVER, 50, 2)
+    games.play(50, 2)
     assert games.actions == 50 or games.lanes["length"].min() > 0
 
 
@@ -222,8 +222,8 @@ def test_own_functions_are_the_librarys_bit_for_bit(form, order, mine):
     library, own = Network(SMALL, form), Network(SMALL, form)
     parts = dict(zip(("index", "value", "update"), plain_parts(own)))
     own = own.with_functions(**{name: parts[name] for name in mine})
-    ours, _ = games_on(library, order=order, rate=0.1).play(FOREVER, 3000, 10**4)
-    theirs, _ = games_on(own, order=order, rate=0.1).play(FOREVER, 3000, 10**4)
+    ours, _ = games_on(library, order=order, rate=0.1).play(3000, 10**4)
+    theirs, _ = games_on(own, order=order, rate=0.1).play(3000, 10**4)
     np.testing.assert_array_equal(ours, theirs)
     plain = np.concatenate([library.table(which, head) for head, which in tables_of(library)])
     expected = plain if "index" in mine else library.weights

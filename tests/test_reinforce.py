@@ -139,14 +139,14 @@ def first_step(learner, games):
     """Let a learner play games; return (boards, actions, advantages) of its first step."""
     seen, step = [], learner.step
     learner.step = lambda *moves: seen.append(moves) or step(*moves)
-    learner.play(FOREVER, FOREVER, games)
+    learner.play(FOREVER, games)
     return seen[0]
 
 
 def test_a_batch_learns_from_standardised_tile_sums():
     learner, twin = (learner_of(board=new_game(), batch="games6") for _ in range(2))
     moves = record_games(learner.network.player(explore=True), 6, seed=1)  # the same games
-    results, _ = twin.play(FOREVER, FOREVER, 6)
+    results = twin.play(FOREVER, 6)
     np.testing.assert_array_equal(results[np.argsort(results[:, 0])], moves.results)
     boards, actions, advantages = first_step(learner, 6)
     assert len(boards) == len(moves.boards)
@@ -206,32 +206,31 @@ def test_learning_on_2x2_closes_a_share_of_the_gap_to_optimal_play(options, shar
     game = SmallGame(2, 2, progress=False)
     random, best = game.follow("random").start, game.optimal().start
     learner = learner_of(hidden=(32,), **options)
-    learner.play(FOREVER, FOREVER, 3000)
+    learner.play(FOREVER, 3000)
     scores = learner.network.player().play_games(0, 1000, 77)[:, 1]
     assert scores.mean() > random + share * (best - random)
 
 
 def test_it_stops_exactly_and_goes_on_with_the_same_games():
     whole, pieces = learner_of(batch="games5"), learner_of(batch="games5")
-    expected, _ = whole.play(FOREVER, 400, FOREVER)
+    expected = whole.play(400, FOREVER)
     found = []
     for end in [0, 1, 2, 3, 17, 17, 101, 250, 399, 400]:
-        found.append(pieces.play(FOREVER, end, FOREVER)[0])
+        found.append(pieces.play(end, FOREVER))
         assert pieces.actions == end and pieces.visits.tolist() == [end]
     np.testing.assert_array_equal(np.concatenate(found), expected)
     np.testing.assert_array_equal(weights_of(pieces), weights_of(whole))
     assert len(whole.batches) > 1 and pieces.finite
 
 
-def test_it_stops_at_a_number_of_games_and_begins_none_beyond_the_last():
+def test_it_stops_at_a_number_of_games():
     whole, pieces = learner_of(batch="games5"), learner_of(batch="games5")
-    expected, more = whole.play(20, FOREVER, 1000)
-    found = [pieces.play(20, FOREVER, rows)[0] for rows in (1, 3, 1, 7, 8)]
-    assert list(map(len, found)) == [1, 3, 1, 7, 8] and not more
+    expected = whole.play(FOREVER, 20)
+    found = [pieces.play(FOREVER, rows) for rows in (1, 3, 1, 7, 8)]
+    assert list(map(len, found)) == [1, 3, 1, 7, 8]
     np.testing.assert_array_equal(np.concatenate(found), expected)
     np.testing.assert_array_equal(weights_of(pieces), weights_of(whole))
     assert sorted(expected[:, 0].tolist()) == list(range(20))
-    assert whole.play(20, FOREVER, 10)[0].shape == (0, 5)
 
 
 MORE = {"half_life": 3.0, "batch": "games7"}
@@ -241,14 +240,14 @@ MORE = {"half_life": 3.0, "batch": "games7"}
 @pytest.mark.parametrize("pause", [3, 150, 155, 333])
 def test_a_resume_goes_on_bit_for_bit(options, pause):
     whole = learner_of(**options)
-    results = [whole.play(FOREVER, pause, FOREVER)[0], whole.play(FOREVER, 900, FOREVER)[0]]
+    results = [whole.play(pause, FOREVER), whole.play(900, FOREVER)]
     first = learner_of(**options)
-    first.play(FOREVER, pause, FOREVER)
+    first.play(pause, FOREVER)
     kept = {name: array.copy() for name, array in first.arrays().items()}
     second = PolicyLearner(new_policy_network(99, (16,), TWO), first.settings)
     second.restore(kept, "here")
     assert second.actions == pause
-    np.testing.assert_array_equal(second.play(FOREVER, 900, FOREVER)[0], results[1])
+    np.testing.assert_array_equal(second.play(900, FOREVER), results[1])
     np.testing.assert_array_equal(weights_of(second), weights_of(whole))
     np.testing.assert_array_equal(second.batches, whole.batches)
     for name, array in whole.arrays().items():
@@ -259,11 +258,11 @@ def test_the_rate_is_set_and_halved():
     learner = learner_of(batch="games2", half_life=4.0)
     rate = lambda: learner.optimiser.param_groups[0]["lr"]  # noqa: E731
     assert rate() == 0.01
-    learner.play(FOREVER, FOREVER, 8)
+    learner.play(FOREVER, 8)
     assert rate() == pytest.approx(0.005)
     learner.set_rate(0.1)
     assert rate() == pytest.approx(0.05)
-    learner.play(FOREVER, FOREVER, 8)
+    learner.play(FOREVER, 8)
     assert rate() == pytest.approx(0.025)
 
 

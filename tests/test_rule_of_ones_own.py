@@ -271,6 +271,8 @@ def test_an_update_of_ones_own_keeps_what_it_names(tmp_path, refused):
     assert np.array_equal(again.memory["visits"].flat, mine.memory["visits"].flat)
     refused(lambda: run(("E", "A", "met"), resume=True), "keeps E, A, visits")
     refused(lambda: Network(SMALL).with_functions(keeps=("E",)), "your own update")
+    goes_on = replace(mine.settings, weights="w.npz", before=10**6)
+    refused(lambda: goes_on.new_learner(mine.network), "before: is for TC, which keeps E and A")
 
 
 def test_rules_that_are_known_are_three():

@@ -1,6 +1,7 @@
 """The rules: TC and Autostep by hand and in plain Python; what λ, delay and threads keep."""
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from learners import FOREVER, SMALL, bits, games_on
 from lib2048 import Network, evaluate, train
 from lib2048.game.rng import mix
 from lib2048.learn.games import Crew
+from lib2048.learn.records import NEXT_GAME
 from lib2048.learn.rules import RULES, autostep_update, horizon, new_memory, tc_update
 from lib2048.learn.settings import Settings
 from lib2048.play.players import greedy_player
@@ -17,7 +19,7 @@ from lib2048.play.players import greedy_player
 def learned(**settings):
     """Learn; return the bits of the weights."""
     network = Network(SMALL)
-    games_on(network, **settings).play(FOREVER, 3000, 10**4)
+    games_on(network, **settings).play(3000, 10**4)
     assert network.weights.any()
     return bits(network.weights)
 
@@ -106,7 +108,7 @@ def test_delayed_td_sums_to_online_td_where_no_weight_repeats(decay, seed):
     for delay in (True, False):
         network = one_weight_a_board(Network("cells:012345"))
         games = games_on(network, seed=seed, lanes=1, decay=decay, delay=delay)
-        (game, *others), more = games.play(1, FOREVER, 10)
+        (game, *others), more = games.play(FOREVER, 10, 1)
         assert not more and not others
         runs[delay] = network.weights, game
     (late, game), (online, other) = runs[True], runs[False]
@@ -177,7 +179,7 @@ def test_an_optimistic_start_is_the_value_of_every_untouched_board():
     assert (network.values(BOARDS) == 320_000).all()
     assert {network.value(board) for board in BOARDS} == {320_000.0}
     assert not network.weights.any()
-    games_on(network).play(FOREVER, 300, 100)
+    games_on(network).play(300, 100)
     untouched = [all(w == 0 for *_, w in network.lookups(board)) for board in BOARDS]
     assert 0 < sum(untouched)
     assert (network.values(BOARDS[untouched]) == 320_000).all()
@@ -194,8 +196,8 @@ def crew(network, threads, rule="tc", seed=3):
 
 def test_a_crew_of_one_is_its_member():
     alone, one = Network(SMALL), Network(SMALL)
-    games_on(alone, "tc", 1.0, decay=0.5).play(FOREVER, 5000, 1000)
-    crew(one, 1).play(FOREVER, 5000, 1000)
+    games_on(alone, "tc", 1.0, decay=0.5).play(5000, 1000)
+    crew(one, 1).play(5000, 1000)
     np.testing.assert_array_equal(bits(alone.weights), bits(one.weights))
 
 
@@ -203,19 +205,34 @@ def test_a_crew_of_one_is_its_member():
 @pytest.mark.parametrize("actions", [1, 1000, 20_001])
 def test_threads_share_a_budget_exactly(threads, actions):
     workers = crew(Network(SMALL), threads)
-    workers.play(FOREVER, actions, 1000)
+    workers.play(actions, 1000)
     assert workers.actions == actions
-    workers.play(FOREVER, actions + 7, 1000)
+    workers.play(actions + 7, 1000)
     assert workers.actions == actions + 7
 
 
 @pytest.mark.parametrize("threads", [2, 3])
 def test_threads_play_every_game_once(threads):
-    workers, numbers, more = crew(Network(SMALL), threads), [], True
-    while more:
-        results, more = workers.play(50, workers.actions + 1000, 7)
-        numbers += results[:, 0].tolist()
-    assert sorted(numbers) == list(range(50))
+    workers, numbers = crew(Network(SMALL), threads), []
+    while len(numbers) < 50:
+        numbers += workers.play(workers.actions + 1000, 7)[:, 0].tolist()
+    begun = []
+    for first, games in enumerate(workers.members):
+        begun += range(first, games.counters[NEXT_GAME], threads)
+        numbers += games.lanes["number"].tolist()
+    assert sorted(numbers) == sorted(begun)
+
+
+def test_where_one_thread_fails_the_others_stop_before_it_is_said():
+    """Or they would write while a checkpoint is made of what they have learned so far."""
+    workers = crew(Network(SMALL), 2)
+    first, second = workers.members
+    first.play = lambda *_: exec("raise ZeroDivisionError")
+    with pytest.raises(ZeroDivisionError):
+        workers.play(10**12, 10**5)
+    before = second.actions
+    time.sleep(0.1)
+    assert second.actions == before
 
 
 def test_threads_learn():

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 import reference
-from learners import FOREVER, bits, compare_with_plain, games_on, plain_twin, scattered
+from learners import bits, compare_with_plain, games_on, plain_twin, scattered
 from reference import PlainNetwork, tiles
 
 from lib2048 import Network, from_tiles
@@ -131,7 +131,7 @@ def test_the_repr_says_how_many_stages():
 def test_stages_that_are_never_reached_change_no_bit(promotion, settings):
     plain, ours = Network(SMALL), staged(SMALL, 2, TOP, promotion)  # no beginner comes that far
     one, other = games_on(plain, **settings), games_on(ours, **settings)
-    expected, found = one.play(FOREVER, 5000, 10**4)[0], other.play(FOREVER, 5000, 10**4)[0]
+    expected, found = one.play(5000, 10**4)[0], other.play(5000, 10**4)[0]
     np.testing.assert_array_equal(expected, found)
     assert plain.weights.any() and not ours.weights[ours.block :].any()
     np.testing.assert_array_equal(bits(plain.weights), bits(ours.weights[: ours.block]))

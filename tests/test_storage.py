@@ -91,11 +91,14 @@ def test_a_run_says_which_weights_have_learned_most(tmp_path):
     network.weights[:10] = 1
     memory[1:21:2] = range(10, 0, -1)  # A
     memory[0:20:2] = 7  # E
-    write_arrays(path, storage.network_arrays(network) | storage.memory_arrays(network, memory))
+    write_arrays(path, storage.network_arrays(network, memory))
     assert (storage.sizes_of_errors(network, path) == memory[1::2]).all()
     storage.save(network, path)
     said = refusal(path, lambda path: storage.sizes_of_errors(network, path))
     assert "no run by TC" in said
+    write_arrays(path, storage.network_arrays(network, np.zeros(3 * network.size, np.float32)))
+    said = refusal(path, lambda path: storage.sizes_of_errors(network, path))
+    assert "no run by TC" in said, "the second number of Autostep is none of TC's"
 
 
 # ---------------------------------------------------------------- stages
@@ -125,7 +128,7 @@ def test_of_a_staged_network_the_stages_that_were_reached_are_stored(tmp_path, p
 def test_the_memory_of_the_stages_that_were_reached_comes_back():
     network, memory = staged((0, 2)), np.zeros(2 * staged().size, np.float32)
     memory[::2], memory[1::2] = network.weights * 3, network.weights * 5
-    arrays = storage.network_arrays(network) | storage.memory_arrays(network, memory)
+    arrays = storage.network_arrays(network, memory)
     again = np.zeros_like(memory)
     storage.check_memory_arrays(network, 2, arrays, "here")
     storage.take_up_memory(network, again, arrays)

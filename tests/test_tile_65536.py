@@ -202,7 +202,7 @@ def test_a_network_plays_and_learns_on(network):
             games.lanes[0]["board"], games.lanes[0]["word"] = board, word
             games.lanes[0]["random"] = stream(seed, 0)
             games.counters[1] = 1
-            results, _ = games.play(1, FOREVER, 10)
+            results, _ = games.play(FOREVER, 10, 1)
             top = largest_of(last).bit_length() - 1
             assert results[0, 1:4].tolist() == [score, len(actions), top]
             tops.append(top)

@@ -229,7 +229,7 @@ def test_what_is_learned_is_the_next_reward_and_value():
     """Every target is r + V(s′) of the next afterstate of the same game, or 0 at its end."""
     one, seen = learner(batch="batch4096", lanes=3), []
     one.queue.add = lambda *what: seen.append([np.array(x) for x in what])
-    one.play(0, 1200, 10**6)
+    one.play(1200, 10**6)
     boards, targets, places = map(np.concatenate, zip(*seen))
     ends = np.flatnonzero(targets == 0)
     assert len(ends) > 3
@@ -244,7 +244,7 @@ def test_what_is_learned_is_the_next_reward_and_value():
 
 def test_the_errors_of_all_batches_are_read_when_play_returns():
     one = learner(batch="batch64", lanes=8)
-    one.play(0, 1000, 100)
+    one.play(1000, 100)
     assert len(one.batches) == 15
     assert all(isinstance(loss, float) for _, loss in one.batches)
 
@@ -338,9 +338,9 @@ def test_on_2x2_values_approach_what_its_own_play_is_worth():
     one, game = ValueLearner(network, settings), SmallGame(2, 2, progress=False)
     one.games = Lockstep(16, 2, game=new_game(2, 2))
     before = game.marks(network.values)
-    one.play(0, 80_000, 10**6)
+    one.play(80_000, 10**6)
     one.set_rate(0.0003)
-    one.play(0, 160_000, 10**6)
+    one.play(160_000, 10**6)
     after = game.marks(network.values)
     assert after["own error"] < 6 < 12 < before["own error"]  # points; a game makes about 65
     assert before["share"] < 0.5 and after["share"] > 0.95

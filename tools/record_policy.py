@@ -97,7 +97,7 @@ def learned(learner, batches):
     """Let a learner learn; return a row of COLUMNS for each batch."""
     rows, begin = [], time.process_time()
     for number in range(1, batches + 1):
-        results, _ = learner.play(FOREVER, FOREVER, learner.games)
+        results = learner.play(FOREVER, learner.games)
         games, actions, *means = learner.batches[-1].tolist()
         spent = round(time.process_time() - begin, 2)
         means = [round(mean, 4) for mean in means]

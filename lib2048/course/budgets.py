@@ -5,7 +5,7 @@ import os
 import time
 
 from lib2048.course.parameters import watch
-from lib2048.learn.games import FOREVER, Games, rule_of
+from lib2048.learn.games import Games, rule_of
 from lib2048.machine.terminal import say
 
 FIRST = 1000  # actions, to warm up
@@ -34,7 +34,7 @@ def actions_in(seconds, network, floor=0):
         `Budget`, an int.
     """
     games = Games(network, rule_of(network), 0)
-    games.play(FOREVER, FIRST, ROWS)
+    games.play(FIRST, ROWS)
     budget = Budget(_two_digits(0.8 * seconds * max(_rate(games) for _ in range(LOOKS))))
     budget.enough = budget >= floor
     if not budget.enough:
@@ -46,7 +46,7 @@ def _rate(games):
     """Return the actions a second of play, looked at for a twentieth of a second."""
     begin, before = time.perf_counter(), games.actions
     while time.perf_counter() - begin < 0.05:
-        games.play(FOREVER, games.actions + PIECE, ROWS)
+        games.play(games.actions + PIECE, ROWS)
     return (games.actions - before) / (time.perf_counter() - begin)
 
 

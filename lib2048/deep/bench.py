@@ -35,7 +35,7 @@ def measured(name, progress=False):
         learners[precision] = settings.new_learner(settings.new_network())
     with bar(progress, total=2 + ROUNDS, unit="round") as shown:
         for learner in learners.values():
-            learner.play(0, learner.actions + WARM_UP, 10**6)
+            learner.play(learner.actions + WARM_UP, 10**6)
         shown.update(1)
         for _ in range(1 + ROUNDS):
             rounds.append([_trained(learner) for learner in learners.values()])
@@ -54,7 +54,7 @@ def _trained(learner):
         mock.patch.object(learner, "step", wraps=learner.step) as taught,
     ):
         begin = time.perf_counter()
-        learner.play(0, learner.actions + ACTIONS, 10**6)
+        learner.play(learner.actions + ACTIONS, 10**6)
         took = time.perf_counter() - begin
     boards = ([call.args[0] for call in calls.call_args_list] for calls in (asked, taught))
     rate, floor = 3600 * ACTIONS / took, 3600 * ACTIONS / _floor(network, *boards)

@@ -21,7 +21,6 @@ from lib2048.networks.neural import OWN, SUFFIX, is_neural, kind_of, one_name
 
 FORMAT = "lib2048 2"
 ABOUT = {"format", "network", "options", "info", SEAL}  # what a file says of itself
-WEIGHTS = "weights" + SUFFIX
 
 
 def save(network, path, half=False, **info):

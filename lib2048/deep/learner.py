@@ -87,11 +87,10 @@ class ValueLearner(NeuralLearner):
                 self._replayed.forget()
             group["lr"] = rate
 
-    def play(self, last_game, last_action, rows):
+    def play(self, last_action, rows):
         """Play and learn until `actions` is last_action, or so many rows of games are over.
 
-        Returns (results int64[k, 5], whether games are left); see records.RESULT_COLUMNS.
-        last_game is there for the sake of other learners: here there is always another game.
+        Returns their results, int64[k, 5]; see records.RESULT_COLUMNS.
         """
         torch.set_num_threads(self.settings.threads)
         found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
@@ -105,7 +104,7 @@ class ValueLearner(NeuralLearner):
                 if self.games.between_turns:
                     self._learn()
         self._read()
-        return np.concatenate(found), True
+        return np.concatenate(found)
 
     # ------------------------------------------------------------ a turn
 

@@ -11,6 +11,7 @@ from lib2048.game.frontier import tile_sums
 from lib2048.learn.lockstep import Lockstep
 from lib2048.machine.arrays import Form, check_arrays, check_seal, text
 from lib2048.machine.threads import aside
+from lib2048.networks.neural import EXPORT
 
 LONG = 10**8  # boards × weights: whatever is less is over before anybody notices
 
@@ -91,7 +92,7 @@ class NeuralLearner:
     def export(self, folder):
         """Write the network by itself, as `weights.safetensors`."""
         about = {"actions": self.actions, "seed": int(self.settings.seed)}
-        files.save_with(self.tested, folder / files.WEIGHTS, about)
+        files.save_with(self.tested, folder / EXPORT, about)
 
     # ------------------------------------------------------------ on disk
 

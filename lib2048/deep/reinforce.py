@@ -78,22 +78,19 @@ class PolicyLearner(NeuralLearner):
         share = 0.5 ** (len(self.batches) / half_life) if half_life else 1.0
         self.optimiser.param_groups[0]["lr"] = self._rate * share
 
-    def play(self, last_game, last_action, rows):
+    def play(self, last_action, rows):
         """Play and learn until `actions` is last_action, or so many rows of games are over.
 
-        No batch is begun with a game of last_game or above.  Returns (results int64[k, 5],
-        whether games are left); see records.RESULT_COLUMNS.
+        Returns their results, int64[k, 5]; see records.RESULT_COLUMNS.
         """
         found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
         with contextlib.suppress(Interrupted):
             self._learn_if_over()
             while self.actions < last_action and rows and not self.stop.is_set():
-                if self._batch.first >= last_game:
-                    break
                 found.append(self._batch.turn(self._decide, last_action - self._before, rows))
                 rows -= len(found[-1])
                 self._learn_if_over()
-        return np.concatenate(found), self._batch.first < last_game
+        return np.concatenate(found)
 
     def _new_batch(self, number):
         count = self.games

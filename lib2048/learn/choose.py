@@ -3,6 +3,7 @@
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
+from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import below, draw
 from lib2048.game.tile_65536 import in_state
 from lib2048.game.turn import next_states
@@ -18,7 +19,6 @@ from lib2048.networks.lookups import (
 )
 from lib2048.networks.stages import next_stage
 
-ILLEGAL = np.float32(-np.inf)
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
 _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 

@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+from concurrent.futures import wait
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from lib2048.learn.starts import (
 )
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.memory import apart, records
-from lib2048.machine.threads import new_pool, result_or_halt
+from lib2048.machine.threads import PATIENCE, new_pool, result_or_halt
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 from lib2048.networks.network import FORMS, Network
 
@@ -146,11 +147,11 @@ class Games:
         """Let `play`, in another thread, end after the action that is under way."""
         self._last_action[0] = 0
 
-    def play(self, last_game, last_action, rows):
+    def play(self, last_action, rows, last_game=FOREVER):
         """Play on until a limit; return (results int64[k, 5], whether games are left).
 
-        last_game: games below this number are played; last_action: stop when `actions` is this;
-        rows: stop when so many games are over.  See RESULT_COLUMNS.
+        last_action: stop when `actions` is this; rows: stop when so many games are over; last_game:
+        games below this number are played.  See RESULT_COLUMNS.
         """
         results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
         self.counters[ROWS], self._last_action[0] = 0, last_action
@@ -303,42 +304,46 @@ class Crew:
         """Whether the values that were looked up last are numbers."""
         return all(np.isfinite(games.work.values).all() for games in self.members)
 
-    def play(self, last_game, last_action, rows):
-        """Play on until a limit that the threads share, or the event `stop`; see `Games.play`.
+    def play(self, last_action, rows):
+        """Play on until a limit that the threads share, or the event `stop`; see `Learner.play`.
 
         A reader's functions may take long: they play in other threads, and this one hears Ctrl-C.
         Raises StillBusy where one of their calls does not come back after `stop`.
         """
         first = self.members[0]
         if self._pool is None:
-            return first.play(last_game, last_action, rows)
+            return first.play(last_action, rows)[0]
         if len(self.members) == 1:
-            task = self._pool.submit(first.play, last_game, last_action, rows)
-            return result_or_halt(task, self.stop, self._halt)
+            task = self._pool.submit(first.play, last_action, rows)
+            return result_or_halt(task, self.stop, self._halt)[0]
         self._left = np.array([last_action - self.actions, rows])
         pieces = self._left // (PIECES * len(self.members))  # once: those of the rest would shrink
         self._share = np.clip(pieces, 1, LARGEST_PIECE)
-        tasks = [self._pool.submit(self._work, games, last_game) for games in self.members]
-        found = [result_or_halt(task, self.stop, self._halt) for task in tasks]
-        parts = [part for results, _ in found for part in results]
-        return np.concatenate(parts), any(more for _, more in found)
+        tasks = [self._pool.submit(self._work, games) for games in self.members]
+        try:
+            return np.concatenate([result_or_halt(task, self.stop, self._halt) for task in tasks])
+        except BaseException:  # of one thread: the others are to leave the tables as they are
+            self._share[:] = 0  # nobody takes another piece
+            self._halt()
+            wait(tasks, PATIENCE)
+            raise
 
     def _halt(self):
         for games in self.members:
             games.halt()
 
-    def _work(self, games, last_game):
-        """Take one piece of the budget after the other; return (results of each, games left)."""
-        found, more = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)], True
-        while more and min(share := self._take()) > 0:
+    def _work(self, games):
+        """Take one piece of the budget after the other; return the results of all."""
+        found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
+        while min(share := self._take()) > 0:
             actions, rows = share
             before = games.actions
-            results, more = games.play(last_game, before + actions, rows)
+            results, _ = games.play(before + actions, rows)
             found.append(results)
             self._give(actions - (games.actions - before), rows - len(results))
             if self.stop.is_set():
                 break
-        return found, more
+        return np.concatenate(found)
 
     def _take(self):
         """Take a piece of the actions and of the rows of results that are left."""

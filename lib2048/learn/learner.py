@@ -37,10 +37,10 @@ class Learner(Protocol):
     def prepare(self) -> None:
         """Compile, or load, what playing needs, before the clock starts."""
 
-    def play(self, last_game: int, last_action: int, rows: int) -> tuple[np.ndarray, bool]:
+    def play(self, last_action: int, rows: int) -> np.ndarray:
         """Play and learn until `actions` is last_action, or so many rows of games are over.
 
-        Returns (results int64[k, 5], whether games are left); see records.RESULT_COLUMNS.
+        Returns their results, int64[k, 5]; see records.RESULT_COLUMNS.
         """
 
     def set_rate(self, rate: float) -> None:

@@ -1,8 +1,8 @@
 """The one episode loop that every learner and every network player runs.
 
-Two games take turns in a thread.  While one waits for its weights to come from memory, the other
-chooses its action: between the sums of the one the processor is asked for the weights that the
-other will need (`prefetch`).
+Some games take turns in a thread, its lanes.  While one waits for its weights to come from memory,
+another chooses its action: between the sums of the one the processor is asked for the weights that
+the other will need (`prefetch`).
 
 A turn has four phases: choose an action (`choose`), learn from what the state turned out to be
 worth (`credit`), take the action or finish the game, look up where the next actions lead.  The

@@ -21,6 +21,8 @@ from lib2048.machine.kernels import at_once, jit
 from lib2048.machine.source_text import used_names
 from lib2048.machine.turns import Counted
 from lib2048.networks.lookups import (
+    BOARDS_AT_ONCE,
+    IMAGES,
     LOOK_SIGNATURE,
     VALUE_SIGNATURE,
     VALUES_SIGNATURE,
@@ -66,7 +68,7 @@ class OwnFunctions:
         wrong, whether what the network has learned is whole: no update broke off).
         """
         for board in boards:
-            if self.look and _fails(_looks_up, self.look, board):
+            if self.look and _fails(_looks_up, self.look, network, board):
                 return self._said("index", error, board, network.game), True
             if self.value and _fails(_values, self.value, network, board):
                 return self._said("value", error, board, network.game), True
@@ -91,9 +93,9 @@ def _fails(way, *arguments):
     return False
 
 
-def _looks_up(look, board):
-    images = np.full(32, planes(np.uint64(board)), np.uint64)
-    look(images, np.zeros(1 << 14, np.uint32), ZERO)
+def _looks_up(look, network, board):
+    images = np.full(IMAGES, planes(np.uint64(board)), np.uint64)
+    look(images, np.zeros(BOARDS_AT_ONCE * network.lookups_per_board, np.uint32), ZERO)
 
 
 def _values(value, network, board):

@@ -53,7 +53,7 @@ UPDATE_SIGNATURE = types.void(
     types.float32,
     types.float32,
 )
-IMAGES = np.uint64(8)  # look-ups of one tuple: only they can meet in one weight
+TURNS = np.uint64(8)  # look-ups of one tuple: only they can meet in one weight
 TAU = np.float32(1e-4)  # Autostep: how fast the largest recent step is forgotten
 TINY = np.float32(1e-30)  # Autostep: the smallest step, since 0 is a weight never met
 ZERO, ONE, TWO, THREE = np.uint64(0), np.uint64(1), np.uint64(2), np.uint64(3)
@@ -120,7 +120,7 @@ def multiply_meetings(weights, memory, meetings, times):
 def _multiplicity(positions, i, first):
     """Return how often look-up i's weight is met by its tuple; 0 where it was met before."""
     x = F0
-    for j in range(first, first + IMAGES):
+    for j in range(first, first + TURNS):
         if positions[j] == positions[i]:
             if j < i:
                 return F0
@@ -138,8 +138,8 @@ def autostep_update(weights, memory, positions, at, n, error, rate):
     here, as in TD and TC, that is shared by the n look-ups.
     """
     reach, start = F0, F1 / np.float32(n)
-    for first in range(at, at + n, IMAGES):
-        for i in range(first, first + IMAGES):
+    for first in range(at, at + n, TURNS):
+        for i in range(first, first + TURNS):
             x = _multiplicity(positions, i, first)
             if x > F0:
                 p = THREE * np.uint64(positions[i])
@@ -152,8 +152,8 @@ def autostep_update(weights, memory, positions, at, n, error, rate):
                 memory[p], memory[p + ONE] = step, largest
                 reach += step * x * x
     reach = max(reach, F1)
-    for first in range(at, at + n, IMAGES):
-        for i in range(first, first + IMAGES):
+    for first in range(at, at + n, TURNS):
+        for i in range(first, first + TURNS):
             x = _multiplicity(positions, i, first)
             if x > F0:
                 p = np.uint64(positions[i])

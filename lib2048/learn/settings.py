@@ -495,9 +495,14 @@ def _check_whole(settings, name, most):
 
 
 def check_range(settings, name, low, high, kind, what):
-    """Raise ValueError, in one line, for a number of settings that is out of its range."""
+    """Raise ValueError, in one line, for a number of settings that is out of its range.
+
+    None is in order where it is what an option is by default.
+    """
     value = getattr(settings, name)
-    if value is not None and not (is_number(value, kind) and low <= value <= high):
+    if value is None and getattr(type(settings), name, None) is None:
+        return
+    if not (is_number(value, kind) and low <= value <= high):
         raise ValueError(f"{name} {value}: use {what}")
 
 

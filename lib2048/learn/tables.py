@@ -181,11 +181,15 @@ class TableLearner(Crew):
 
     def __init__(self, network, settings):
         rule = learned_by(network, settings.rule)
+        if settings.held and rule.keeps != TC.keeps:
+            raise ValueError("before: is for TC, which keeps E and A, and nothing of your own")
         self._stage_bytes = network.stage_nbytes * (1 + rule.memory)
         if rule.memory:
             check_memory(f"training {network.name} by {rule}", self._stage_bytes)
         self._memory = new_memory(network.size, rule)
         super().__init__(network, settings, self._memory)
+        online = settings.order == "forward" and not settings.delay
+        self._learn_together = int(self.members[0].rule.slots) if online else 1  # by one error
         self._held = settings.held
         self.tested = network
         self.first_chunk = settings.threads * (FIRST_CHUNK if self.own is None else 1)
@@ -203,14 +207,14 @@ class TableLearner(Crew):
         for array in storage.network_arrays(Network("cells:0")).values():
             np.asarray(array)
 
-    def play(self, last_game, last_action, rows):
+    def play(self, last_action, rows):
         """Play and learn, see `Crew.play`; no further than to where held weights begin to learn."""
         if self.actions >= self._held:
-            return super().play(last_game, last_action, rows)
+            return super().play(last_action, rows)
         self.set_rate(0)  # until a run sets its own, as it does for each chunk
-        found = super().play(last_game, min(last_action, self._held), rows)
+        found = super().play(min(last_action, self._held), rows)
         if self.actions >= self._held:
-            meetings = self._held * self.network.lookups_per_board
+            meetings = self._held * self.network.lookups_per_board * self._learn_together
             multiply_meetings(self.network.weights, self._memory, meetings, HELD)
         return found
 
@@ -231,8 +235,7 @@ class TableLearner(Crew):
 
     def arrays(self):
         """Return all that a resume needs, as a dict of arrays; its tables are `Member`s."""
-        arrays = storage.network_arrays(self.network, finite=True)
-        arrays |= storage.memory_arrays(self.network, self._memory)
+        arrays = storage.network_arrays(self.network, self._memory, finite=True)
         for games, start in self._named():
             arrays |= {start + name: array for name, array in games.state().items()}
         return arrays

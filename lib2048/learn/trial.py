@@ -26,7 +26,7 @@ from lib2048.learn.own import (
     uncompiled,
 )
 from lib2048.machine import child
-from lib2048.networks.lookups import look_kernel, planes
+from lib2048.networks.lookups import IMAGES, look_kernel, planes
 from lib2048.networks.network import Geometry
 
 BOARDS = 300  # of random games, and of random tiles
@@ -293,7 +293,7 @@ class _Plain:
 def _look_ups(network, board):
     """Return the positions of the library's look-ups of a board: uint32[n]."""
     positions = np.zeros(4 * network.lookups_per_board, np.uint32)
-    images = np.full(32, planes(np.uint64(board)), np.uint64)
+    images = np.full(IMAGES, planes(np.uint64(board)), np.uint64)
     look_kernel(network.tuples, network.layout)(images, positions, np.uint64(0))
     return positions[::4].copy()
 

@@ -13,7 +13,6 @@ OURS = ".npz"
 NAMES = {OURS: "lib2048 .npz"} | foreign.PROGRAMS
 TC = [storage.memory_names(column) for column in (0, 1)]  # E and A
 SHARED = "memory_shared"  # there in a file whose E and A count shares of errors, see `convert`
-AUTOSTEP = "memory2"  # what Autostep keeps has a third column: its first two are no E and A
 WIDTHS = "widths"
 
 
@@ -106,7 +105,7 @@ class _Stored:
             _check_writable(arrays, geometry, path, to)
             widths = Form("uint16", (len(self.tuples),), optional=True)
             check_arrays(arrays, {WIDTHS: widths, SHARED: Form("b", optional=True)}, path)
-            remembers = AUTOSTEP not in arrays and set().union(*TC) <= set(arrays)
+            remembers = storage.keeps_tc(arrays)
             if remembers:
                 storage.check_memory_arrays(geometry, len(TC), arrays, path)
             check_seal(arrays)

@@ -123,7 +123,8 @@ def look_source(tuples, layout=layout):
     The function look(images, positions, at) writes, for look-up l = 8·tuple + image of board a,
     position uint32 at positions[at + 4l + a].
     """
-    lines = ["def look(images, positions, at):", "    for j in range(32):", "        b = images[j]"]
+    head = "def look(images, positions, at):"
+    lines = [head, f"    for j in range({IMAGES}):", "        b = images[j]"]
     for number, (bits, offset) in enumerate(layout(tuples)[1]):
         terms, ones = _terms(bits)
         cuts = [_cut(shift, mask) for shift, mask in terms]

@@ -13,6 +13,7 @@ POLICY = "policy"
 VALUE_NETWORKS = ("cnn22", "cnn22s", "cnn22ss", "cnn22sss", "cnn22acg", "cnn12", "mlp")
 OWN = "own:"  # begins the name of a reader's own module
 SUFFIX = ".safetensors"
+EXPORT = "weights" + SUFFIX  # in a run's folder, for those who play by it
 SYMMETRIES = ("simple", "ave", "max", "min")
 PRECISIONS = ("float32", "bfloat16")
 RETURNS = ("sum", "to-go", "critic")

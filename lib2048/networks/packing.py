@@ -29,10 +29,10 @@ MOST_LINES = 1 << 24
 class Packed(Network):
     """A network to play by: it has the values of another one, and cannot learn.
 
-    network: `Geometry` of the other one; mask, values: its weights, `Member`s as `Column.members`
-    returns them; blocks: the stages that these are of.  Raises ValueError where there are more or
-    fewer numbers than bits in the mask, and MemoryError, before it is taken, where the memory does
-    not suffice.
+    network: `Geometry` of the other one, which promotes; mask, values: its weights, `Member`s as
+    `Column.members` returns them; blocks: the stages that these are of.  Raises ValueError where
+    there are more or fewer numbers than bits in the mask, and MemoryError, before it is taken,
+    where the memory does not suffice.
 
     weights: float32[…], the numbers and the lines; see above.
     """
@@ -47,13 +47,12 @@ class Packed(Network):
         size = first + np.count_nonzero(kept) << line
         check_memory(what, 4 * size)
         self._weights = reserve(what, size)
-        _number(self.weights, used, kept, stage, first, self.promotes)
+        _number(self.weights, used, kept, stage, first)
         done = 0
         for piece in values.pieces():
             _put(self.weights, places[done : done + len(piece)], piece, self.stages.line)
             done += len(piece)
-        if self.promotes:
-            _promote(self.weights, used, kept, stage, self.stages.line)
+        _promote(self.weights, used, kept, stage, self.stages.line)
 
     @property
     def nbytes(self):
@@ -89,9 +88,8 @@ def _lines(network, places):
         used = np.zeros(network.size >> line, bool)
         _mark(used, places, line)
         kept = used.copy()
-        if network.promotes:
-            step = network.block >> line
-            kept[2 * step :] |= used[step:-step] & used[: -2 * step]
+        step = network.block >> line
+        kept[2 * step :] |= used[step:-step] & used[: -2 * step]
         many = np.count_nonzero(kept) + _first_line(network, line)
         if network.block % (1 << line) == 0 and many < MOST_LINES:
             return line, used, kept
@@ -110,7 +108,7 @@ def _mark(used, places, line):
 
 
 @kernel
-def _number(numbers, used, kept, stage, first, promotes):
+def _number(numbers, used, kept, stage, first):
     """Write the number of each line: its own, that of the stage below, or that of the zeros."""
     following = first
     for at in range(len(used)):
@@ -118,7 +116,7 @@ def _number(numbers, used, kept, stage, first, promotes):
         if kept[at]:
             numbers[at] = following
             following += 1
-        elif promotes and below >= 0 and used[below]:
+        elif below >= 0 and used[below]:
             numbers[at] = numbers[below]
         else:
             numbers[at] = first - 1

@@ -21,7 +21,7 @@ def prune(network, learned, keep):
     """Set all weights of a network to 0 but some `keep` of them, those that matter most.
 
     network: `Network`, changed in place; learned: float32[size], A of temporal coherence, the sum
-    of the sizes of the errors that each weight has met; keep: how many at the most.  Leaving one
+    of the sizes of the errors that each weight has met; keep: about how many.  Leaving one
     out costs A, or, if the stage below is read instead, the share of A by which the two weights
     differ.  Of very many weights the number is met to a thousandth or so.  Returns how many there
     are.

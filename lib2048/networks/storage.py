@@ -24,7 +24,7 @@ from lib2048.machine.arrays import (
     text,
     write_arrays,
 )
-from lib2048.machine.memory import reserve
+from lib2048.machine.memory import check_memory, reserve
 from lib2048.networks import foreign, neural
 from lib2048.networks.names import with_game
 from lib2048.networks.network import Geometry, Network, check_tables
@@ -53,14 +53,18 @@ ABOUT = {  # what a file says of its network
 # ---------------------------------------------------------------- a network as arrays
 
 
-def network_arrays(network, finite=False):
+def network_arrays(network, memory=(), finite=False):
     """Return a network as a dict of arrays, sparse and in plain order.
 
-    Its tables are `Member`s, which read the network's weights when they are written; finite:
-    whether that raises FloatingPointError where one is nan or infinite.
+    Its tables are `Member`s, which read the network's weights when they are written.  memory: what
+    a rule keeps beside them; finite: whether what is read raises FloatingPointError where a number
+    is nan or infinite.
     """
-    blocks = _blocks_in_use(network)
+    blocks, wide = _blocks_in_use(network), len(memory) // network.size
     arrays = _described(network, blocks, *Column(network, network.weights).members(blocks, finite))
+    for column in range(wide):
+        kept = Column(network, memory, wide, column).members(blocks, finite)
+        arrays |= dict(zip(memory_names(column), kept))
     return arrays | ({"own": np.array(network.own.digest)} if network.own_order else {})
 
 
@@ -103,16 +107,10 @@ def _blocks_in_use(network):
     return [n for n in every if network.part(network.weights, n).any()]
 
 
-def memory_arrays(network, memory):
-    """Return what a rule keeps beside a network's weights as a dict of arrays, sparse.
-
-    Its tables are `Member`s, which raise FloatingPointError where a number is nan or infinite.
-    """
-    arrays, wide, blocks = {}, len(memory) // network.size, _blocks_in_use(network)
-    for column in range(wide):
-        kept = Column(network, memory, wide, column).members(blocks, finite=True)
-        arrays |= dict(zip(memory_names(column), kept))
-    return arrays
+def keeps_tc(arrays):
+    """Say whether a file holds E and A of TC, two numbers a weight: Autostep keeps three."""
+    kept = [set(memory_names(column)) <= set(arrays) for column in range(3)]
+    return kept == [True, True, False]
 
 
 def memory_names(column):
@@ -128,12 +126,12 @@ def check(arrays, path):
 
     arrays: what `network_arrays` returned, or an `Archive`; path: named in errors.
     """
-    geometry = _checked_geometry(arrays, path)
+    geometry = checked_geometry(arrays, path)
     check_sparse(geometry, arrays, TABLES, path)
     return geometry
 
 
-def _checked_geometry(arrays, path):
+def checked_geometry(arrays, path):
     """Do as `check`, but leave the tables to whoever reads them."""
     check_arrays(arrays, {"network": ABOUT["network"]}, path)
     if neural.is_neural(name := text(arrays, "network")):
@@ -189,9 +187,10 @@ def check_fits(network, arrays, path, beginning=False):
     beginning: whether one stage will do, with which every stage of a network begins.  Returns the
     `Geometry` of what they hold.
     """
-    held = _checked_geometry(arrays, path)
+    held = checked_geometry(arrays, path)
     if (held.name, held.form) != (network.name, network.form):
-        raise ValueError(f"{path}: holds weights of network {held.name}")
+        of = held.name if held.name != network.name else f"{held.name}, form {held.form}"
+        raise ValueError(f"{path}: holds weights of network {of}")
     stages = [(geometry.stages[:2], geometry.promotes) for geometry in (held, network)]
     if stages[0] != stages[1] and not (beginning and held.stages.count == 1):
         raise ValueError(f"{path}: holds weights of other stages")
@@ -219,11 +218,13 @@ def restore(network, arrays, path):
     take_up(network, arrays)
 
 
-def begin_with(network, path):
+def begin_with(network, path, before=None):
     """Set a network's weights to those of a file, whatever else of a run that holds.
 
     A network in stages takes one stage, too: each of its stages begins with those weights.
-    Raises ValueError, in one line, for a file that is damaged, or of another network.
+    before: from how many actions they have learned, None where that is not said.
+    Raises ValueError, in one line, for a file that is damaged, of another network, or one that
+    says something else.
     """
     if hasattr(network, "module"):
         return neural.room("files").begin_with(network, path)
@@ -234,6 +235,9 @@ def begin_with(network, path):
                 f"{path}: its boards are worth {start:g} points beside their weights: "
                 f"optimistic {network.optimistic:g} does not fit"
             )
+        learned = _about(arrays, path).get("actions", before)
+        if before is not None and learned != before:
+            raise ValueError(f"{path}: has learned from {learned} actions, not from {before}")
         check_seal(arrays)
         take_up(network, arrays)
 
@@ -250,6 +254,8 @@ def _fill(network, arrays):
     network.optimistic = held.optimistic
     mask, values, blocks = _stored(arrays)
     every = [blocks] if held.blocks == network.blocks else [[n] for n in range(network.blocks)]
+    stages = sum(map(len, every))
+    check_memory(f"network {network.name}", 4 * network.block * stages, "take fewer stages")
     for some in every:  # one stage is read anew for each stage that begins with it
         Column(network, network.weights).fill(mask, values, some)
 
@@ -338,7 +344,7 @@ def sizes_of_errors(network, path):
     """
     mask, values = names = memory_names(1)
     with _opened(path) as arrays:
-        if mask not in arrays:
+        if not keeps_tc(arrays):
             raise ValueError(f"{path}: no run by TC: nothing says which weights have learned most")
         check_sparse(network, arrays, names, path)
         found = reserve(f"network {network.name}", network.size)
@@ -367,7 +373,7 @@ def load(path, name=None, to_play=False):
     if Path(path).suffix == neural.SUFFIX:
         return neural.room("files").load(path, name)
     with _opened(path) as arrays:
-        geometry = _checked_geometry(arrays, path)
+        geometry = checked_geometry(arrays, path)
         if name is not None and with_game(name) != geometry.name:
             raise ValueError(f"{path}: holds weights of network {geometry.name}, not of {name}")
         if "own" in arrays:
@@ -413,12 +419,7 @@ def info(path):
         return neural.room("files").info(path)
     with _opened(path) as arrays:
         geometry = check(arrays, path)
-        try:
-            about = json.loads(text(arrays, "info", "{}"))
-        except (json.JSONDecodeError, RecursionError):
-            about = None
-        if not isinstance(about, dict):
-            raise ValueError(f"{path}: damaged: its info is no JSON object")
+        about = _about(arrays, path)
         check_seal(arrays)
         return {
             "network": geometry.name,
@@ -430,6 +431,17 @@ def info(path):
             "checked": "all",
             "info": about,
         }
+
+
+def _about(arrays, path):
+    """Return what a file was told to keep beside its weights, a dict."""
+    try:
+        about = json.loads(text(arrays, "info", "{}"))
+    except (json.JSONDecodeError, RecursionError):
+        about = None
+    if not isinstance(about, dict):
+        raise ValueError(f"{path}: damaged: its info is no JSON object")
+    return about
 
 
 def _digest(path):

@@ -275,7 +275,7 @@ class NetworkPlayer:
         found, more, chunk = [], True, FIRST_CHUNK if self.network.own is None else 1
         while more and not self.stop[0]:
             begin, before = time.perf_counter(), games.actions
-            results, more = games.play(first_game + count, before + chunk, count)
+            results, more = games.play(before + chunk, count, first_game + count)
             chunk = next_chunk(chunk, games.actions - before, time.perf_counter() - begin)
             found.append(results)
         return in_order(found)

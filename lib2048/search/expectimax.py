@@ -25,6 +25,7 @@ from numba import types
 
 from lib2048.endgame.known import known_to, least_of, rows_at, success_after
 from lib2048.game import rules_2048 as rules
+from lib2048.game.batch import ILLEGAL
 from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import Game
 from lib2048.game.rng import GOLDEN
@@ -53,7 +54,6 @@ MOST_WON = np.uint64(16)  # boards after a success, one for each free cell
 REMEMBERED = np.uint64(1 << 10)  # large tiles whose success was valued
 BETWEEN_LOOKS = 8  # afterstates of the last ply between two looks at the clock
 TIME_BINS = 400  # of a hundredth of the time limit each
-ILLEGAL = np.float32(-np.inf)
 ZERO, ONE, TWO, THREE, QUAD = map(np.uint64, range(5))
 
 # ---------------------------------------------------------------- what a search works on

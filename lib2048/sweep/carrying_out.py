@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import socket
 import threading
 import time
@@ -127,8 +128,9 @@ def _order(job, folder, memory):
     """Return a job as it travels: a dict that JSON can hold."""
     return {
         "kind": KIND_OF[type(job)], "job": job.told(), "label": job.label,
-        "folder": str(Path(folder).absolute()), "nbytes": job.needs(folder), "granted": memory,
-        "threads": job.threads, "sources": SOURCE_HASH,
+        "folder": str(Path(folder).absolute()), "here": os.getcwd(),
+        "nbytes": job.needs(folder), "granted": memory, "threads": job.threads,
+        "sources": SOURCE_HASH,
     }  # fmt: skip
 
 

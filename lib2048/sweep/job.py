@@ -13,8 +13,8 @@ from lib2048.machine.files import read_json, write_text
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.schema import Number
 from lib2048.networks import neural
-from lib2048.networks.storage import geometry_of
-from lib2048.train.folder import CONFIG, DONE, WEIGHTS
+from lib2048.networks.storage import checked_geometry
+from lib2048.train.folder import CONFIG, DONE, weights_in
 
 REAL = Number(-(2**53), whole=False)
 UNSAID = {"game", "endgames", "precision"}  # where they are None
@@ -130,8 +130,7 @@ def weights_of(network, folder):
     run = Path(folder).absolute().parent / network
     if run.suffix in (".npz", neural.SUFFIX):
         return run if run.exists() else Path(network)
-    exported = run / f"weights{neural.SUFFIX}"
-    return exported if exported.exists() else run / WEIGHTS
+    return weights_in(run)
 
 
 def network_bytes(network, folder):
@@ -142,4 +141,4 @@ def network_bytes(network, folder):
     if not path.exists():
         return 0
     with Archive(path) as arrays:
-        return geometry_of(arrays).nbytes
+        return checked_geometry(arrays, path).nbytes

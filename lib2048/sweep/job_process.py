@@ -65,6 +65,7 @@ def _started(order, said):
         stdout=subprocess.PIPE,
         stderr=said,
         **ALONE,  # Ctrl-C is the worker's alone
+        cwd=order["here"] if os.path.isdir(order["here"]) else None,
         env=os.environ | {"PYTHONPATH": path} | dict.fromkeys(THREADS, threads),
     )
     with contextlib.suppress(OSError):  # it is dead: its last words say why
@@ -123,8 +124,8 @@ def _heed(pipe):
 
 def _answer(order):
     """Do a job and return what came of it; order: see `carrying_out`."""
-    job, folder = KINDS[order["kind"]].of(order["job"]), Path(order["folder"])
     try:
+        job, folder = KINDS[order["kind"]].of(order["job"]), Path(order["folder"])
         with memory_shares.share(order["nbytes"], order["granted"]):
             return {"state": "finished", "done": job.go(folder)}
     except Stopped:

@@ -30,7 +30,7 @@ from lib2048.sweep.job import (
     network_bytes,
     weights_of,
 )
-from lib2048.train.folder import CHECKPOINT, CONFIG, DONE, QUARTER
+from lib2048.train.folder import CHECKPOINT, CONFIG, DONE, QUARTER, WEIGHTS
 
 KEYS = {"name": str, "network": str, "keep": int, "step": int, "learned": str,
         "whole": None, "tests": dict}  # fmt: skip
@@ -145,10 +145,11 @@ class Shipping(Task):
 def keep_quarter(path, keep, actions):
     """Write what matters most of a run under way, by TC, into its folder: a small file, QUARTER.
 
-    It takes the place of the one before, and is read from the run's checkpoint.
+    It takes the place of the one before, and is read from the run's checkpoint, or its weights.
     path: of the run's folder; keep: so many weights; actions: that they have learned from so far.
     """
-    network = load(path / CHECKPOINT)
-    kept = prune(network, sizes_of_errors(network, path / CHECKPOINT), keep)
+    whole = next(path / name for name in (CHECKPOINT, WEIGHTS) if (path / name).exists())
+    network = load(whole)
+    kept = prune(network, sizes_of_errors(network, whole), keep)
     about = {"config": read_json(path / CONFIG), "actions": actions, "kept": kept}
     save(network, path / QUARTER, compact=True, **about)

@@ -23,7 +23,7 @@ from lib2048.sweep import tables
 from lib2048.sweep.job import REAL, Job
 from lib2048.sweep.shipping import keep_quarter
 from lib2048.train.checkups import test_row
-from lib2048.train.folder import CONFIG, DONE, TESTS, RunFolder
+from lib2048.train.folder import CONFIG, DONE, QUARTER, TESTS, RunFolder
 from lib2048.train.history import csv_text, evaluation_columns
 from lib2048.train.run import Run
 
@@ -149,7 +149,6 @@ class TrainingJob(Job):
         path = Path(folder, self.label)
         if self.state(folder) == "finished" and (done := facts(path)):
             return done  # the process that did it was killed before it could say so
-        self._check_before()
         run = self._up_to_the_end(path)
         done = _keep_facts(path, run.go(progress=False))
         for plies, games in self._untested(path):  # each is in the file as soon as it is over
@@ -164,15 +163,28 @@ class TrainingJob(Job):
         return done
 
     def _up_to_the_end(self, path):
-        """Return the run; where it keeps its quarters, when it has come to the last of them."""
+        """Return the run; where it keeps its quarters, when the last of them is kept."""
         while True:
             run = Run(self.settings, path, resume=True, wait=PATIENCE)
-            if not (actions := self._to_quarter(run.actions)):
-                return run
-            run.go(actions=actions, progress=False)
-            learned = (self.settings.before or 0) + run.actions
+            if not self._is_unkept(path, run.actions):
+                if not (actions := self._to_quarter(run.actions)):
+                    return run
+                run.go(actions=actions, progress=False)
+            learned = self._learned(run.actions)
             del run  # what is kept is read from its checkpoint, and needs the memory
             keep_quarter(path, self.quarters, learned)
+
+    def _learned(self, actions):
+        """Return how many actions its weights have learned from after so many of its own."""
+        return (self.settings.before or 0) + actions
+
+    def _is_unkept(self, path, actions):
+        """Say whether a quarter ends with so many actions and is not kept: it was killed there."""
+        budget = self.settings.actions
+        if not (self.quarters and actions) or (actions % -(-budget // 4) and actions != budget):
+            return False
+        kept = path / QUARTER
+        return not kept.exists() or info(kept)["info"].get("actions") != self._learned(actions)
 
     def _to_quarter(self, actions):
         """Return how many actions are left of the quarter that some lead into, 0 for none."""
@@ -181,14 +193,6 @@ class TrainingJob(Job):
             return 0
         quarter = -(-budget // 4)
         return min(quarter - actions % quarter, max(0, budget - actions))
-
-    def _check_before(self):
-        """Raise ValueError, in one line, where the weights to begin with say something else."""
-        file, before = self.settings.weights, self.settings.before
-        if before and file and Path(file).exists():
-            learned = info(file)["info"].get("actions", before)
-            if learned != before:
-                raise ValueError(f"before = {before}: {file} says that it is {learned}")
 
     def _untested(self, path):
         """Return those of its tests that its folder does not hold."""

@@ -12,13 +12,13 @@ from lib2048.machine.files import InUse, named, open_file, read_json, remove, wr
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.lock import Lock
 from lib2048.machine.terminal import say
-from lib2048.networks import neural
+from lib2048.networks.neural import EXPORT
 from lib2048.train.history import EVALUATIONS, HISTORY, STAGES
 
 CONFIG, WEIGHTS, CHECKPOINT, LOCK = "config.json", "weights.npz", "checkpoint.npz", ".run.lock"
 DONE, TESTS, QUARTER = "done.json", "tests.csv", "quarter.npz"  # what a sweep keeps beside
 WRITTEN = (CONFIG, HISTORY, EVALUATIONS, STAGES, WEIGHTS, CHECKPOINT, DONE, TESTS, QUARTER,
-           f"weights{neural.SUFFIX}")  # fmt: skip
+           EXPORT)  # fmt: skip
 
 
 class RunFolder:
@@ -114,7 +114,7 @@ class RunFolder:
     def remove_weights(self):
         """Remove the weights of a run that is over; its curves stay."""
         with self.held():
-            for name in (WEIGHTS, f"weights{neural.SUFFIX}"):
+            for name in (WEIGHTS, EXPORT):
                 (self.path / name).unlink(missing_ok=True)
             self._seen = self._runs()
 
@@ -133,7 +133,7 @@ class RunFolder:
             for part in self._leftovers():
                 part.unlink()
             if new:
-                self._write_config()
+                self._write_texts(self._described({}))
             self._seen = self._runs()
             return next((Archive(self.path / name) for name in self._seen), None)
         finally:
@@ -181,22 +181,19 @@ class RunFolder:
     def save_checkpoint(self, arrays, texts):
         """Write a checkpoint (dict of arrays and `Member`s) and the texts up to it."""
         with self.held():
-            if not (self.path / CONFIG).exists():  # somebody has removed the folder
-                self._write_config()
-            write_arrays(self.path / CHECKPOINT, arrays)
-            self._write_texts(texts)
+            self._write(CHECKPOINT, arrays, texts)
 
     def finish(self, arrays, texts):
         """Write the final weights and texts, {file name: text}, and remove the checkpoint."""
         with self.held():
-            self._write_config()
-            write_arrays(self.path / WEIGHTS, arrays)
-            self._write_texts(texts)
+            self._write(WEIGHTS, arrays, texts)
             remove(self.path / CHECKPOINT)
             self._seen = self._runs()
 
     def complete(self, texts):
         """Write the texts of a run that is over, where they are not as they should be."""
+        if read_config(self.path)[0].budget != self.settings.budget:
+            texts = self._described(texts)
         stale = {name: text for name, text in texts.items() if not self._holds(name, text)}
         if stale:
             with self.held():
@@ -209,8 +206,19 @@ class RunFolder:
         except ValueError:
             return False
 
-    def _write_config(self):
-        write_text(self.path / CONFIG, json.dumps(self.config, indent=2) + "\n")
+    def _write(self, name, arrays, texts):
+        """Write a run's arrays, and then what is said of them: its budget, too, may be a new one.
+
+        A run that is killed in between goes on from these arrays by the budget before.
+        """
+        if not (self.path / CONFIG).exists():  # somebody has removed the folder
+            self._write_texts(self._described({}))
+        write_arrays(self.path / name, arrays)
+        self._write_texts(self._described(texts))
+
+    def _described(self, texts):
+        """Return texts with that of config.json."""
+        return {CONFIG: json.dumps(self.config, indent=2) + "\n"} | texts
 
     def _write_texts(self, texts):
         """Write texts; the run's arrays hold all that is in them, so one that is held can wait."""
@@ -239,6 +247,12 @@ def read_config(path):
         return Settings.from_config(config), functions
     except (ValueError, TypeError) as error:
         raise ValueError(f"{path / CONFIG}: {error}") from None
+
+
+def weights_in(path):
+    """Return the path of the weights in a run's folder: where there are two, what others read."""
+    exported = Path(path, EXPORT)
+    return exported if exported.exists() else Path(path, WEIGHTS)
 
 
 def _lives(pid):

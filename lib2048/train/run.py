@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lib2048.learn.games import FOREVER, next_chunk
+from lib2048.learn.games import next_chunk
 from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_network, check_rate
 from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
@@ -70,7 +70,7 @@ class Run:
         if self.folder:  # first of all: a refusal waits for nothing to be compiled
             self.folder.check(resume)
         if settings.weights and not (self.folder and self.folder.is_begun):
-            begin_with(self.network, settings.weights)
+            begin_with(self.network, settings.weights, settings.before)
         self.learner = settings.new_learner(self.network)
         if not resume:
             self.learner.check_room()
@@ -269,7 +269,7 @@ class Run:
 
     def _played(self, last_action, rows):
         try:
-            return self.learner.play(FOREVER, last_action, rows)[0]
+            return self.learner.play(last_action, rows)
         except Exception as error:
             blamed = self.learner.blame(error)
             if blamed is None:
