@@ -21,6 +21,7 @@ from lib2048 import Run, Settings, load
 from lib2048.cli import _parser
 from lib2048.course import recorded
 from lib2048.learn.settings import flags
+from lib2048.machine.arrays import write_arrays
 from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.networks.storage import info, sizes_of_errors
 from lib2048.sweep import TrainingJob, playing, read_collect, read_list, run_sweep, training
@@ -317,6 +318,11 @@ def test_memory_counts_the_networks_that_play_and_are_shipped(swept):
     weights = 4 * 4 * 2 * 16**4  # bytes: 16^4 weights, two tuples, four stages
     assert one.needs(out / "others") - Playing("a", "greedy").needs(out) == weights
     assert small.needs(out / "weights") - Playing("a", "greedy").needs(out) == 3 * weights
+
+
+def test_what_holds_no_tables_is_refused_by_its_name(tmp_path, refused):
+    write_arrays(tmp_path / "quarter.npz", {"values": np.zeros(3)})
+    refused(lambda: Shipping("a", "quarter.npz").needs(tmp_path / "weights"), "quarter.npz: ")
 
 
 def test_what_is_shipped_says_what_it_scores(collected):

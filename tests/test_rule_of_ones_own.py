@@ -13,7 +13,7 @@ from lib2048.course import one_weight
 from lib2048.course.explorers.curves import CurvesExplorer
 from lib2048.learn.rules import RULES, TC
 from lib2048.show.widgets.train import TrainWidget
-from lib2048.sweep import read_list, run_sweep
+from lib2048.sweep import TrainingJob, carrying_out, job_process, read_list, run_sweep
 
 pytestmark = pytest.mark.ci
 
@@ -240,6 +240,16 @@ def test_it_is_drawn(rms):
 def test_it_is_measured(rms):
     figures = Bench(SMALL, warm_up=1000, moves=1000, rounds=1, rule=rms).run()
     assert figures["RMS(0) training"]["moves_per_s"] > 0
+
+
+def test_a_job_whose_rule_has_gone_says_so_and_does_not_die(file, tmp_path):
+    copy = tmp_path / "gone.py"
+    copy.write_bytes(file.read_bytes())
+    settings = Settings(network=SMALL, rule=f"{copy}:rms", actions=100)
+    order = carrying_out._order(TrainingJob("a", settings), tmp_path, None)
+    copy.unlink()
+    answer = job_process._answer(order)
+    assert answer["state"] == "failed" and "gone.py" in answer["why"]
 
 
 # ---------------------------------------------------------------- an update that keeps numbers

@@ -85,7 +85,8 @@ BAD = [
     {"beta": 1}, {"mu": 0.1}, {"rule": "tc", "alpha": 0.1}, {"rule": "tc", "mu": 0.1},
     {"rule": "tc", "beta": 0}, {"rule": "tc", "beta": -1}, {"rule": "tc", "beta": float("nan")},
     {"rule": "autostep", "beta": 1}, {"rule": "autostep", "mu": 2}, {"threads": 0},
-    {"threads": -2}, {"threads": 1.5}, {"threads": 10**6},
+    {"threads": -2}, {"threads": 1.5}, {"threads": 10**6}, {"threads": None},
+    {"checkpoint_every": None}, {"eval_games": None}, {"epsilon": None}, {"lanes": "two"},
 ]  # fmt: skip
 
 

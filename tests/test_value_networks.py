@@ -1,6 +1,7 @@
 """Value networks: their sizes, what they see, what they learn, and that a run of one can stop."""
 
 import copy
+import json
 import sys
 from contextlib import nullcontext
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from lib2048 import Run, Settings, SmallGame, evaluate, load, player, save  # noqa: E402
+from lib2048.cli import main  # noqa: E402
 from lib2048.deep import ValueNetwork, make  # noqa: E402
 from lib2048.deep.architectures import weight_count  # noqa: E402
 from lib2048.deep.batches import Queue, parse  # noqa: E402
@@ -377,13 +379,15 @@ def test_a_run_that_stops_and_goes_on_is_one_that_never_stopped(tmp_path, how):
     assert (again.history.scores == whole.history.scores).all()
 
 
-def test_a_finished_run_leaves_a_network_that_plays_the_same(tmp_path):
+def test_a_finished_run_leaves_a_network_that_plays_the_same(tmp_path, capsys):
     settings = Settings(**SMALL, actions=2000, eval_every=1000, eval_games=3)
     run = Run(settings, tmp_path / "run")
     history = run.go(progress=False)
     assert [row["actions"] for row in history.evaluations] == [1000, 2000]
     found = load(tmp_path / "run" / "weights.safetensors")
     assert (found.values(BOARDS) == run.network.values(BOARDS)).all()
+    main(["info", str(tmp_path / "run"), "--json"])  # the folder stands for that file
+    assert json.loads(capsys.readouterr().out)["network"] == run.network.name
     again = Run(replace(settings, actions=3000), tmp_path / "run", resume=True)
     assert again.go(progress=False).actions == 3000
 
