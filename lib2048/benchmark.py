@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from lib2048.game.rules_2048 import SLIDES
-from lib2048.learn.games import Crew, Games, rule_of
+from lib2048.learn.games import Crew, Games, method_of
 from lib2048.learn.records import TURN
 from lib2048.learn.rules import find, new_memory
 from lib2048.learn.settings import Settings
@@ -59,7 +59,7 @@ IN_A_FILE = {  # in the tables of the file; on the carousel only where it has st
 
 def _positions_of_play(network, moves):
     """Return the look-ups that 1-ply play makes in so many moves, in their order: uint32[…]."""
-    return _positions(Games(network, rule_of(network), 99, lanes=1), moves)
+    return _positions(Games(network, method_of(network), 99, lanes=1), moves)
 
 
 def _positions(games, moves):
@@ -151,7 +151,7 @@ class Bench:
     def _play(self):
         """Measure playing without looking ahead."""
         rows = _rows_of_random_play(FLOOR_MOVES, self.network.game)
-        player = Games(self.network, rule_of(self.network), 1)
+        player = Games(self.network, method_of(self.network), 1)
         slides = lambda: _rate(lambda: read_all(SLIDES, rows), FLOOR_MOVES)  # noqa: E731
         found = self._compare({"random play": self._random}, slides)
         return found | self._compare_turns({"1-ply play": player}, self.network)

@@ -10,7 +10,7 @@ from reference import Learner, PlainNetwork, number
 
 from lib2048 import Network, train
 from lib2048.learn import tables as learning
-from lib2048.learn.games import Games, functions_of, rule_of
+from lib2048.learn.games import Games, functions_of, method_of
 from lib2048.learn.rules import RULES, horizon, new_memory
 from lib2048.learn.settings import Settings
 from lib2048.machine.arrays import Archive
@@ -27,7 +27,7 @@ def games_on(network, rule="td", rate=0.5, seed=3, lanes=2, learn=True, decay=0.
     """Return games that learn (or only play) on a network; rate: α, β or μ; decay: λ."""
     options |= {"lam": decay, RULES[rule].rate: rate}
     settings = Settings.of(network, rule=rule, seed=seed, lanes=lanes, **options)
-    how = rule_of(network, settings) if learn else rule_of(network)
+    how = method_of(network, settings) if learn else method_of(network)
     memory = new_memory(network.size, rule)
     return Games(network, how, seed, functions_of(network, rule), memory, lanes)
 

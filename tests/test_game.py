@@ -12,7 +12,7 @@ from lib2048.game.bits import WHOLE
 from lib2048.game.board import afterstates, from_tiles, initial, spawn
 from lib2048.game.game import FAMILIES, SEAM, new_game, parse_game, register
 from lib2048.game.rng import stream
-from lib2048.learn.games import Games, rule_of
+from lib2048.learn.games import Games, method_of
 from lib2048.learn.settings import Settings
 from lib2048.machine.kernels import bound, kernel
 from lib2048.networks.storage import info
@@ -140,7 +140,7 @@ def test_the_loop_learns_another_game_by_the_same_code(doubled):
     found = []
     for game in ("2048", "doubled"):
         network = Network(f"cells:0123,4567@{game}")
-        games = Games(network, rule_of(network, Settings(network="cells:0123,4567")), 1)
+        games = Games(network, method_of(network, Settings(network="cells:0123,4567")), 1)
         results, _ = games.play(30, 10_000, 30)
         found.append((results, network.weights.copy()))
     (ours, weights), (theirs, others) = found

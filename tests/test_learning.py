@@ -174,7 +174,7 @@ def test_no_value_ends_a_game_that_has_a_legal_action(form, weight):
     network.weights[:] = weight
     board = from_tiles([[2, 0, 4, 0], [0] * 4, [0] * 4, [0] * 4])
     games = games_on(network, learn=False)
-    action, _ = choose_action(network, functions_of(network), games.rule, board)
+    action, _ = choose_action(network, functions_of(network), games.method, board)
     assert action in outcomes(tiles(board))
     games.play(50, 2)
     assert games.actions == 50 or games.lanes["length"].min() > 0

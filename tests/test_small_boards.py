@@ -22,7 +22,7 @@ from lib2048 import (
 )
 from lib2048.game import bits, board, rules_2048, spec
 from lib2048.game.game import new_game, parse_game
-from lib2048.learn.games import Games, rule_of
+from lib2048.learn.games import Games, method_of
 from lib2048.learn.starts import STARTS
 from lib2048.networks.lookups import TURNED
 from lib2048.networks.names import with_game, word
@@ -251,7 +251,7 @@ def with_table(network, update):
 def test_epsilon_is_the_share_of_random_actions():
     """Play by fixed values with a quarter of random actions scores what that policy is worth."""
     network = scattered(Network("cells:0145@2x2"), spread=10)
-    rule = rule_of(network)._replace(epsilon=np.float32(0.25))
+    rule = method_of(network)._replace(epsilon=np.float32(0.25))
     games = Games(network, rule, seed=3)
     scores = games.play(20_000, 10**9, 20_000)[0][:, 1]
     game = SmallGame(2, 2, progress=False)

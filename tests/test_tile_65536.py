@@ -23,7 +23,7 @@ from lib2048.game import board as rules
 from lib2048.game.batch import options
 from lib2048.game.bits import WHOLE
 from lib2048.game.rng import stream
-from lib2048.learn.games import FOREVER, Games, choose_actions, rule_of
+from lib2048.learn.games import FOREVER, Games, choose_actions, method_of
 from lib2048.learn.lockstep import Lockstep
 from lib2048.learn.settings import Settings
 from lib2048.play.evaluation import boards_of, reached, scores_after, shown, statistics_block
@@ -190,13 +190,13 @@ def test_a_network_plays_and_learns_on(network):
         boards, words = np.zeros((2, 20_000), np.uint64)
         boards[0], words[0] = board, word
         count, actions, _ = choose_actions(
-            learner, Games(learner, rule_of(learner), 1).functions, rule_of(learner),
+            learner, Games(learner, method_of(learner), 1).functions, method_of(learner),
             boards, words, stream(seed, 0),
         )  # fmt: skip
         score, last = followed(start, stream(seed, 0), actions.tolist())
         assert rules.to_tiles(rules.whole(boards[count], words[count])) == last
-        learning = rule_of(learner, settings)._replace(rate=np.float32(0))
-        for rule in (rule_of(learner), learning):
+        learning = method_of(learner, settings)._replace(rate=np.float32(0))
+        for rule in (method_of(learner), learning):
             games = Games(learner, rule, 1, lanes=1)
             games.lanes[0]["number"], games.lanes[0]["start"] = 0, 0
             games.lanes[0]["board"], games.lanes[0]["word"] = board, word

@@ -5,7 +5,7 @@ import os
 import time
 
 from lib2048.course.parameters import watch
-from lib2048.learn.games import Games, rule_of
+from lib2048.learn.games import Games, method_of
 from lib2048.machine.terminal import say
 
 FIRST = 1000  # actions, to warm up
@@ -33,7 +33,7 @@ def actions_in(seconds, network, floor=0):
     Returns:
         `Budget`, an int.
     """
-    games = Games(network, rule_of(network), 0)
+    games = Games(network, method_of(network), 0)
     games.play(FIRST, ROWS)
     budget = Budget(_two_digits(0.8 * seconds * max(_rate(games) for _ in range(LOOKS))))
     budget.enough = budget >= floor

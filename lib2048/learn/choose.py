@@ -26,16 +26,16 @@ _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 
 
 @part
-def expand(functions, weights, rule, lane, g, work):
+def expand(functions, weights, method, lane, g, work):
     """Slide a lane's board by the four actions, and look up where they lead."""
     board, n, first = lane.board, functions.lookups, QUAD * g * functions.lookups
-    game = in_state(rule.game, lane.word)
+    game = in_state(method.game, lane.word)
     up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, game)
     lane.rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
     lane.rewards[1] = np.float32(right_pays) if right != board else ILLEGAL
     lane.rewards[2] = np.float32(down_pays) if down != board else ILLEGAL
     lane.rewards[3] = np.float32(left_pays) if left != board else ILLEGAL
-    if rule.form == AFTERSTATE:  # an illegal action looks up the empty board: no memory is wasted
+    if method.form == AFTERSTATE:  # an illegal action looks up the empty board: no memory is wasted
         lane.candidates[0] = up if up != board else ZERO
         lane.candidates[1] = right if right != board else ZERO
         lane.candidates[2] = down if down != board else ZERO
@@ -43,14 +43,14 @@ def expand(functions, weights, rule, lane, g, work):
     else:
         for a in range(QUAD):
             lane.candidates[a] = board
-    image_boards(lane.candidates, ZERO, work.images, rule.game)
+    image_boards(lane.candidates, ZERO, work.images, method.game)
     functions.look(work.images, work.positions, first)
-    if rule.form == Q:
+    if method.form == Q:
         for i in range(ZERO, QUAD * n):
             turned = TURNED[(i >> TWO) & _IMAGE, i & THREE]
-            work.positions[first + i] += np.uint32(turned * rule.size)
-    if rule.stages.lowest:
-        marks, lowest = rule.stages.marks, rule.stages.lowest
+            work.positions[first + i] += np.uint32(turned * method.size)
+    if method.stages.lowest:
+        marks, lowest = method.stages.marks, method.stages.lowest
         p = next_stage(lane.stage, up, lane.rewards[0], marks, lowest)
         q = next_stage(lane.stage, right, lane.rewards[1], marks, lowest)
         r = next_stage(lane.stage, down, lane.rewards[2], marks, lowest)
@@ -58,53 +58,53 @@ def expand(functions, weights, rule, lane, g, work):
         lane.stages[0], lane.stages[1], lane.stages[2], lane.stages[3] = p, q, r, s
         lane.late = p | q | r | s
         if lane.late:
-            shift_to_stages(work.positions, first, QUAD * n, rule.stages.size, p, q, r, s)
-    shown = np.uint32((lane.word & rules.SEEN) * rule.stages.size)  # 0 in one set of tables
+            shift_to_stages(work.positions, first, QUAD * n, method.stages.size, p, q, r, s)
+    shown = np.uint32((lane.word & rules.SEEN) * method.stages.size)  # 0 in one set of tables
     for i in range(first, first + QUAD * n):
         if rules.SEEN:
             work.positions[i] += shown
-        if rule.stages.line:  # a packed network's own are known only when their lines are
-            prefetch(weights, work.positions[i] >> rule.stages.line)
+        if method.stages.line:  # a packed network's own are known only when their lines are
+            prefetch(weights, work.positions[i] >> method.stages.line)
 
 
 @kernel
-def look_up_one(functions, rule, board, word, action, at, work):
+def look_up_one(functions, method, board, word, action, at, work):
     """Write the n look-ups of one board (and, for Q, its action) to work.entries[at …]."""
     work.trial[0], work.trial[1], work.trial[2], work.trial[3] = board, ZERO, ZERO, ZERO
-    image_boards(work.trial, ZERO, work.images, rule.game)
+    image_boards(work.trial, ZERO, work.images, method.game)
     functions.look(work.images, work.trial_positions, ZERO)
-    if rule.stages.marks:
+    if method.stages.marks:
         count, words, work.words[0] = QUAD * functions.lookups, work.words, word
-        stage_positions(work.trial, words, ZERO, work.trial_positions, ZERO, count, rule.stages)
+        stage_positions(work.trial, words, ZERO, work.trial_positions, ZERO, count, method.stages)
     for i in range(ZERO, functions.lookups):
         turned = TURNED[i & _IMAGE, action]
-        work.entries[at + i] = work.trial_positions[QUAD * i] + np.uint32(turned * rule.size)
+        work.entries[at + i] = work.trial_positions[QUAD * i] + np.uint32(turned * method.size)
 
 
 # ---------------------------------------------------------------- choosing
 
 
 @part
-def choose(functions, weights, rule, lane, g, work, ahead):
+def choose(functions, weights, method, lane, g, work, ahead):
     """Return (the action of a lane's board, 4 when none is legal; what the state is worth by it).
 
     That is its reward and value, or the value of the state itself where states have the values.
     ahead: the lane whose weights are asked for meanwhile, g for none.
     """
     n = functions.lookups
-    if rule.stages.line or lane.late:
-        find_weights(weights, work.positions, QUAD * g * n, QUAD * n, rule.stages)
-    asked = g if rule.stages.line else ahead
+    if method.stages.line or lane.late:
+        find_weights(weights, work.positions, QUAD * g * n, QUAD * n, method.stages)
+    asked = g if method.stages.line else ahead
     functions.values(weights, work.positions, QUAD * g * n, n, work.values, QUAD * asked * n)
     of_state = work.values[0]
-    if rule.form == STATE:
-        _expect(functions, weights, lane, rule, work)
-    action, best = _best(work.values, lane.rewards, rule.form != Q)
-    if rule.epsilon > 0 and action != QUAD:
-        action = _explore(lane, rule.epsilon, action)
+    if method.form == STATE:
+        _expect(functions, weights, lane, method, work)
+    action, best = _best(work.values, lane.rewards, method.form != Q)
+    if method.epsilon > 0 and action != QUAD:
+        action = _explore(lane, method.epsilon, action)
         best = work.values[action]
-        best += lane.rewards[action] if rule.form != Q else np.float32(0)
-    return action, best if rule.form != STATE else of_state
+        best += lane.rewards[action] if method.form != Q else np.float32(0)
+    return action, best if method.form != STATE else of_state
 
 
 @part
@@ -148,44 +148,51 @@ def _explore(lane, epsilon, action):
 
 
 @kernel
-def _expect(functions, weights, lane, rule, work):
+def _expect(functions, weights, lane, method, work):
     """Write, for each legal action, the expected value of the state that its spawn leads to."""
     values = work.values
     for a in range(ZERO, QUAD):  # values[0..3] are work space of each expectation
         values[QUAD + a] = np.float32(0)
         if lane.rewards[a] >= 0:
-            after, _ = rules.slide_one(lane.board, a, in_state(rule.game, lane.word))
+            after, _ = rules.slide_one(lane.board, a, in_state(method.game, lane.word))
             count, total = next_states(
-                lane.board, lane.word, a, after, rule.game, work.outcomes, work.words, work.chances
+                lane.board,
+                lane.word,
+                a,
+                after,
+                method.game,
+                work.outcomes,
+                work.words,
+                work.chances,
             )
-            points = _points(functions, weights, count, rule, work)
+            points = _points(functions, weights, count, method, work)
             values[QUAD + a] = points / np.float32(total)
     for a in range(ZERO, QUAD):
         values[a] = values[QUAD + a]
 
 
 @kernel
-def _points(functions, weights, count, rule, work):
+def _points(functions, weights, count, method, work):
     """Sum V of so many outcomes, two at a time, by their weights; a lost board has −V_init."""
     trial, positions, values = work.trial, work.trial_positions, work.values
-    total, lost = np.float32(0), -rule.optimistic
+    total, lost = np.float32(0), -method.optimistic
     for i in range(ZERO, count, TWO):
         last = min(i + ONE, count - ONE)
         trial[0], trial[1] = work.outcomes[i], work.outcomes[last]
         trial[2], trial[3] = ZERO, ZERO
-        image_boards(trial, ZERO, work.images, rule.game)
+        image_boards(trial, ZERO, work.images, method.game)
         functions.look(work.images, positions, ZERO)
         functions.values(weights, positions, ZERO, functions.lookups, values, ZERO)
-        total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], rule) else lost)
+        total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], method) else lost)
         if last != i:
             total += np.float32(work.chances[last]) * (
-                values[1] if _alive(trial[1], rule) else lost
+                values[1] if _alive(trial[1], method) else lost
             )
     return total
 
 
 @kernel
-def _alive(board, rule):
+def _alive(board, method):
     """Say whether some action is legal."""
-    up, right, down, left, _, _, _, _ = rules.slide(board, rule.game)
+    up, right, down, left, _, _, _, _ = rules.slide(board, method.game)
     return up != board or right != board or down != board or left != board

@@ -19,37 +19,37 @@ ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
 @part
-def learn(functions, weights, memory, rule, lane, g, over, worth, work):
+def learn(functions, weights, memory, method, lane, g, over, worth, work):
     """Let the last afterstates learn from what the state after the newest turned out to be worth.
 
     over: whether no action is legal there; worth: its reward and value otherwise.
     """
     slot, known = lane.slot, np.uint64(lane.length)
-    target = -rule.optimistic if over else worth
-    target += np.float32(0) if rule.form == AFTERSTATE else work.past[g, slot].reward
-    at = _place(functions, rule, g, slot)
-    error = target - _value(functions, weights, rule, work.past[g, slot], at, work)
+    target = -method.optimistic if over else worth
+    target += np.float32(0) if method.form == AFTERSTATE else work.past[g, slot].reward
+    at = _place(functions, method, g, slot)
+    error = target - _value(functions, weights, method, work.past[g, slot], at, work)
     work.past[g, slot].error = error
-    if rule.dutch:
-        _learn_true_online(functions, weights, memory, rule, g, slot, known, error, work)
-    elif rule.delay:
-        _learn_late(functions, weights, memory, rule, g, slot, known, over, work)
+    if method.dutch:
+        _learn_true_online(functions, weights, memory, method, g, slot, known, error, work)
+    elif method.delay:
+        _learn_late(functions, weights, memory, method, g, slot, known, over, work)
     else:
-        _learn_at_once(functions, weights, memory, rule, g, slot, known, error, work)
+        _learn_at_once(functions, weights, memory, method, g, slot, known, error, work)
 
 
 @part
-def _value(functions, weights, rule, entry, at, work):
+def _value(functions, weights, method, entry, at, work):
     """Return V in an entry's error: looked up now, or as it was when its action was chosen."""
-    if rule.remembered:
+    if method.remembered:
         return entry.value
     return functions.value(weights, work.entries, at, functions.lookups)
 
 
 @part
-def _place(functions, rule, g, slot):
+def _place(functions, method, g, slot):
     """Return where the look-ups of a lane's entry begin."""
-    return (g * rule.slots + slot) * functions.lookups
+    return (g * method.slots + slot) * functions.lookups
 
 
 @part
@@ -59,42 +59,42 @@ def _earlier(slot, back, slots):
 
 
 @part
-def _errors_since(past, g, slot, age, rule):
+def _errors_since(past, g, slot, age, method):
     """Return Σ λ^k δ of the entry that is `age` actions old and of all later ones."""
     total = np.float32(0)
     for back in range(age + ONE):
-        total = past[g, _earlier(slot, back, rule.slots)].error + rule.decay * total
+        total = past[g, _earlier(slot, back, method.slots)].error + method.decay * total
     return total
 
 
 @part
-def _learn_late(functions, weights, memory, rule, g, slot, known, over, work):
+def _learn_late(functions, weights, memory, method, g, slot, known, over, work):
     """Learn the entry that is now h actions old; at the end of the game, all that are left.
 
     Delayed TD(λ) and TC(λ) (Jaśkowski 2018, Algorithms 3 and 4): each entry learns once, from the
     sum of its errors.  slot: where the newest entry is kept; known: how many have an error by now.
     """
-    last = ZERO if over else rule.slots - ONE
-    age = min(known, rule.slots)
+    last = ZERO if over else method.slots - ONE
+    age = min(known, method.slots)
     while age > last:
         age -= ONE
-        error = _errors_since(work.past, g, slot, age, rule)
-        at = _place(functions, rule, g, _earlier(slot, age, rule.slots))
-        functions.update(weights, memory, work.entries, at, functions.lookups, error, rule.rate)
+        error = _errors_since(work.past, g, slot, age, method)
+        at = _place(functions, method, g, _earlier(slot, age, method.slots))
+        functions.update(weights, memory, work.entries, at, functions.lookups, error, method.rate)
 
 
 @part
-def _learn_at_once(functions, weights, memory, rule, g, slot, known, error, work):
+def _learn_at_once(functions, weights, memory, method, g, slot, known, error, work):
     """Learn the newest error in the last h + 1 entries, the newest first (online TD(λ), TC(λ))."""
-    share = rule.rate
-    for back in range(min(known, rule.slots)):
-        at = _place(functions, rule, g, _earlier(slot, back, rule.slots))
+    share = method.rate
+    for back in range(min(known, method.slots)):
+        at = _place(functions, method, g, _earlier(slot, back, method.slots))
         functions.update(weights, memory, work.entries, at, functions.lookups, error, share)
-        share *= rule.decay
+        share *= method.decay
 
 
 @part
-def _learn_true_online(functions, weights, memory, rule, g, slot, known, error, work):
+def _learn_true_online(functions, weights, memory, method, g, slot, known, error, work):
     """Learn the newest error in the last h + 1 entries by true online TD(λ).
 
     (van Seijen & Sutton 2014; Sutton & Barto 2018, section 12.5.)  The trace of all weights, with
@@ -102,22 +102,22 @@ def _learn_true_online(functions, weights, memory, rule, g, slot, known, error, 
     each weight.  The newest one's share is rate · (1 − z · x), and z takes the error with V as it
     was before the last update.  Where boards share no weight this is online TD(λ).
     """
-    past, newest, n = work.past, _place(functions, rule, g, slot), functions.lookups
+    past, newest, n = work.past, _place(functions, method, g, slot), functions.lookups
     moved = functions.value(weights, work.entries, newest, n) - past[g, slot].value
     held = np.float32(0)
-    for back in range(ONE, min(known, rule.slots)):
-        earlier = _earlier(slot, back, rule.slots)
-        past[g, earlier].share *= rule.decay
-        met = _meetings(work.entries, newest, _place(functions, rule, g, earlier), n)
+    for back in range(ONE, min(known, method.slots)):
+        earlier = _earlier(slot, back, method.slots)
+        past[g, earlier].share *= method.decay
+        met = _meetings(work.entries, newest, _place(functions, method, g, earlier), n)
         held += past[g, earlier].share * np.float32(met)
-    share = rule.rate * (np.float32(1) - held)
+    share = method.rate * (np.float32(1) - held)
     past[g, slot].share = share
     functions.update(weights, memory, work.entries, newest, n, error, share)
     if held != 0:
-        functions.update(weights, memory, work.entries, newest, n, -moved, rule.rate - share)
-    for back in range(ONE, min(known, rule.slots)):
-        earlier = _earlier(slot, back, rule.slots)
-        at, share = _place(functions, rule, g, earlier), past[g, earlier].share
+        functions.update(weights, memory, work.entries, newest, n, -moved, method.rate - share)
+    for back in range(ONE, min(known, method.slots)):
+        earlier = _earlier(slot, back, method.slots)
+        at, share = _place(functions, method, g, earlier), past[g, earlier].share
         functions.update(weights, memory, work.entries, at, n, error + moved, share)
 
 
@@ -132,26 +132,26 @@ def _meetings(entries, one, other, n):
 
 
 @kernel
-def learn_backward(functions, weights, memory, rule, g, length, work):
+def learn_backward(functions, weights, memory, method, g, length, work):
     """Learn a finished episode from its last entry to its first, each towards its λ-return.
 
     That is the reward, plus λ times the λ-return of the next entry, plus 1 − λ times its value,
     which has just learned: the newest value with λ = 0, Monte Carlo with λ = 1.
     """
-    at, n = _place(functions, rule, g, ZERO), functions.lookups
-    next_value, next_reward = -rule.optimistic, np.float32(0)
+    at, n = _place(functions, method, g, ZERO), functions.lookups
+    next_value, next_reward = -method.optimistic, np.float32(0)
     returned = next_value
     for t in range(length - 1, -1, -1):
         entry = work.past[g, t]
-        look_up_one(functions, rule, entry.board, entry.word, entry.action, at, work)
-        if rule.stages.below:
-            marks, lowest = rule.stages.marks, rule.stages.lowest
+        look_up_one(functions, method, entry.board, entry.word, entry.action, at, work)
+        if method.stages.below:
+            marks, lowest = method.stages.marks, method.stages.lowest
             stage = stage_kernel(entry.board, ZERO, marks, lowest)
-            read_through(weights, work.entries, at, n, rule.stages.below)
-            promote(weights, work.entries, at, n, stage, rule.stages.below)
-        returned = next_value + rule.decay * (returned - next_value)
-        returned += next_reward if rule.form == AFTERSTATE else entry.reward
-        error = returned - _value(functions, weights, rule, entry, at, work)
-        functions.update(weights, memory, work.entries, at, n, error, rule.rate)
+            read_through(weights, work.entries, at, n, method.stages.below)
+            promote(weights, work.entries, at, n, stage, method.stages.below)
+        returned = next_value + method.decay * (returned - next_value)
+        returned += next_reward if method.form == AFTERSTATE else entry.reward
+        error = returned - _value(functions, weights, method, entry, at, work)
+        functions.update(weights, memory, work.entries, at, n, error, method.rate)
         next_value = functions.value(weights, work.entries, at, n)
         next_reward = entry.reward

@@ -64,7 +64,7 @@ def functions_of(network: Network, rule: str | rules.Rule | None = None) -> Func
     return Functions(n, network.look, network.values_of, value, update)
 
 
-def rule_of(network, settings=None):
+def method_of(network, settings=None):
     """Return the `Method` by which a network learns, or, without settings, only plays."""
     learn, settings = settings is not None, settings or Settings.of(network)
     kept = learned_by(network, settings.rule) if learn else find("td")
@@ -97,24 +97,26 @@ def shared_rate(network, rule, rate):
 class Games:
     """Games in progress on one network, in one thread: play some, stop, go on.
 
-    network: `Network`; rule: `Method`; seed: int; functions: `Functions`, by default the network's;
-    memory: float32, what the rule keeps beside the weights; lanes: games that take turns;
+    network: `Network`; method: `Method`; seed: int; functions: `Functions`, those of the network by
+    default; memory: float32, what the rule keeps beside the weights; lanes: games that take turns;
     first_game: number of the first game; stride: from one game's number to the next one's.
     """
 
     def __init__(
-        self, network, rule, seed, functions=None, memory=None, lanes=2, first_game=0, stride=1
+        self, network, method, seed, functions=None, memory=None, lanes=2, first_game=0, stride=1
     ):
         self.functions = functions or functions_of(network)
-        self.weights, self.rule, self.seed = network.weights, rule, seed_bits(seed)
+        self.weights, self.method, self.seed = network.weights, method, seed_bits(seed)
         self.memory = new_memory(0) if memory is None else memory
         self.lanes = records(lanes, LANE)
         self.lanes["number"] = self.lanes["start"] = -1
         self.counters = apart(len(COUNTERS), np.int64)
         self.counters[NEXT_GAME], self.counters[STRIDE] = first_game, stride
         self._last_action = apart(1, np.int64)
-        self.starts = new_starts(rule.start, rule.stages.phases, lanes, LONGEST_GAME, rule.game)
-        self.work = new_work(lanes, network.lookups_per_board, rule)
+        self.starts = new_starts(
+            method.start, method.stages.phases, lanes, LONGEST_GAME, method.game
+        )
+        self.work = new_work(lanes, network.lookups_per_board, method)
 
     @property
     def actions(self):
@@ -133,13 +135,13 @@ class Games:
 
         Their errors are those that they had last, and some others.
         """
-        rule, n = self.rule, int(self.functions.lookups)
-        for (g, lane), slot in itertools.product(enumerate(self.lanes), range(int(rule.slots))):
-            at, entry = (g * int(rule.slots) + slot) * n, self.work.past[g, slot]
-            board = self.work.trial[0] if rule.backward else entry["board"]
+        method, n = self.method, int(self.functions.lookups)
+        for (g, lane), slot in itertools.product(enumerate(self.lanes), range(int(method.slots))):
+            at, entry = (g * int(method.slots) + slot) * n, self.work.past[g, slot]
+            board = self.work.trial[0] if method.backward else entry["board"]
             for error in (entry["error"], 1, -1, 100, -100):
                 places = self.work.entries[at : at + n].copy()
-                told = self.weights, self.memory, places, np.float32(error), rule.rate
+                told = self.weights, self.memory, places, np.float32(error), method.rate
                 if slot < lane["length"]:
                     yield int(board), told
 
@@ -155,11 +157,11 @@ class Games:
         """
         results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
         self.counters[ROWS], self._last_action[0] = 0, last_action
-        more = self.rule.game.bind(play_kernel)()(
+        more = self.method.game.bind(play_kernel)()(
             tuple(self.functions),
             self.weights,
             self.memory,
-            self.rule,
+            self.method,
             self.lanes,
             self.counters,
             self.starts,
@@ -186,30 +188,30 @@ class Games:
         lanes = {name: np.asarray(state[f"lane_{name}"]) for name in KEPT}
         self._check_lanes(lanes, path)
         last = lanes["start"] + lanes["length"]
-        check_trail(self.rule.start, self.starts, state, last, path)
-        check_boards(state["trail"], self.rule.game, path)
+        check_trail(self.method.start, self.starts, state, last, path)
+        check_boards(state["trail"], self.method.game, path)
         check_arrays(state, self._past_forms(lanes["length"]), path)
 
     def _forms(self):
         """Return what the arrays of a state must be, {name: `Form`}, but those of its past."""
-        count, last = len(self.lanes), self.rule.stages.phases - 1
+        count, last = len(self.lanes), self.method.stages.phases - 1
         stride = int(self.counters[STRIDE])
         limits = {"number": (-1, MOST), "score": (0, MOST), "length": (0, LONGEST_GAME - 1),
                   "stage": (0, last), "late": (0, last), "watched": (0, 1),
                   "start": (-1, LONGEST_GAME - 1),
-                  "word": (0, self.rule.game.most_word)}  # fmt: skip
+                  "word": (0, self.method.game.most_word)}  # fmt: skip
         lanes = {
             f"lane_{name}": Form(LANE[name].name, (count,), *limits.get(name, ())) for name in KEPT
         }
         counters = Form(
             "int64", (len(COUNTERS),), [0, 0, 0, 0, stride], [count - 1, MOST, MOST, MOST, stride]
         )
-        return lanes | starts_forms(self.starts, self.rule.game) | {"counters": counters}
+        return lanes | starts_forms(self.starts, self.method.game) | {"counters": counters}
 
     def _past_forms(self, lengths):
         """Return what the arrays of the past must be, of games of such lengths."""
         kept = (int(np.minimum(lengths, self.work.past.shape[1]).sum()),)
-        limits = {"action": (0, 3), "reward": (0,), "word": (0, self.rule.game.most_word)}
+        limits = {"action": (0, 3), "reward": (0,), "word": (0, self.method.game.most_word)}
         return {
             f"past_{name}": Form(PAST[name].name, kept, *limits.get(name, ()))
             for name in self._past
@@ -217,13 +219,13 @@ class Games:
 
     def _check_lanes(self, lanes, path):
         """Raise ValueError where what follows from the others is something else."""
-        rule, lengths = self.rule, lanes["length"].astype(np.uint64)
-        check_boards(lanes["board"], rule.game, path)
-        begun = (lengths > 0) & rule.learn
+        method, lengths = self.method, lanes["length"].astype(np.uint64)
+        check_boards(lanes["board"], method.game, path)
+        begun = (lengths > 0) & method.learn
         follows = {
-            "slot": np.where(begun, (lengths - ONE) % rule.slots, BEFORE_FIRST),
-            "stage": [rule.stages.phase(board) for board in lanes["board"]],
-            "watched": int(rule.stages.phases > 1 or restarts(rule.start)),
+            "slot": np.where(begun, (lengths - ONE) % method.slots, BEFORE_FIRST),
+            "stage": [method.stages.phase(board) for board in lanes["board"]],
+            "watched": int(method.stages.phases > 1 or restarts(method.start)),
         }
         for name, expected in follows.items():
             if ((lanes[name] != expected) & (lanes["number"] >= 0)).any():
@@ -244,7 +246,7 @@ class Games:
     @property
     def _past(self):
         """The names of what a file holds of an entry: no word or share where there is none."""
-        less = {"word": not self.rule.game.rules.SHOWN, "share": not self.rule.dutch}
+        less = {"word": not self.method.game.rules.SHOWN, "share": not self.method.dutch}
         return [name for name in PAST.names if not less.get(name)]
 
     def _episodes(self):
@@ -268,8 +270,8 @@ class Crew:
     def __init__(self, network, settings, memory):
         self.network, self.rule = network, learned_by(network, settings.rule)
         self._lock = threading.Lock()
-        rule, functions = rule_of(network, settings), functions_of(network, settings.rule)
-        own = network, rule, settings.seed, functions, memory, settings.lanes
+        method, functions = method_of(network, settings), functions_of(network, settings.rule)
+        own = network, method, settings.seed, functions, memory, settings.lanes
         count = settings.threads
         self.members = [Games(*own, first_game=k, stride=count) for k in range(count)]
         self.own = network.own
@@ -285,7 +287,7 @@ class Crew:
     @property
     def visits(self):
         """How many actions led into each stage, of all threads: int64[stages]."""
-        if self.members[0].rule.stages.phases == 1:
+        if self.members[0].method.stages.phases == 1:
             return np.array([self.actions])
         return np.sum([games.starts.visits for games in self.members], axis=0)
 
@@ -359,10 +361,10 @@ class Crew:
     def set_rate(self, rate):
         """Let all threads learn at this rate from now on."""
         for games in self.members:
-            games.rule = games.rule._replace(rate=shared_rate(self.network, self.rule, rate))
+            games.method = games.method._replace(rate=shared_rate(self.network, self.rule, rate))
 
 
-def choose_actions(network, functions, rule, boards, words, luck=None):
+def choose_actions(network, functions, method, boards, words, luck=None):
     """Choose on many boards as the loop does.
 
     luck: of a game that begins with the first of them; those that follow are then written.
@@ -373,18 +375,18 @@ def choose_actions(network, functions, rule, boards, words, luck=None):
     """
     count = len(boards) - (luck is not None)
     actions, worths = np.zeros(count, np.int64), np.zeros((count, 4), np.float32)
-    work, lanes = new_work(1, network.lookups_per_board, rule), records(1, LANE)
+    work, lanes = new_work(1, network.lookups_per_board, method), records(1, LANE)
     told = boards, words, worths, actions, np.uint64(luck or 0), luck is not None
-    choose = rule.game.bind(choose_kernel)()
-    alive = choose(tuple(functions), network.weights, rule, lanes, work, *told)
+    choose = method.game.bind(choose_kernel)()
+    alive = choose(tuple(functions), network.weights, method, lanes, work, *told)
     shown = count if luck is None else alive
-    return alive, actions[:shown], worths[:shown] + rule.optimistic
+    return alive, actions[:shown], worths[:shown] + method.optimistic
 
 
-def choose_action(network, functions, rule, board, word=0):
+def choose_action(network, functions, method, board, word=0):
     """Choose on one board; return (action or None, float32[4] worths); see `choose_actions`."""
     state = np.array([board], np.uint64), np.array([word], np.uint64)
-    alive, actions, worths = choose_actions(network, functions, rule, *state)
+    alive, actions, worths = choose_actions(network, functions, method, *state)
     return int(actions[0]) if alive else None, worths[0]
 
 

@@ -48,7 +48,7 @@ BEFORE_FIRST = np.uint64((1 << 64) - 1)  # a slot; + 1 is 0
 
 
 @part
-def _begin(lane, g, counters, rule, starts, limits):
+def _begin(lane, g, counters, method, starts, limits):
     """Give a lane the next game, or make it idle when none is left."""
     number, length = counters[NEXT_GAME], lane.length
     lane.score, lane.length, lane.number, lane.board = 0, 0, -1, ZERO
@@ -57,21 +57,21 @@ def _begin(lane, g, counters, rule, starts, limits):
         counters[NEXT_GAME] = number + counters[STRIDE]
         lane.number = number
         lane.board, lane.word, lane.random, lane.start = start_kernel(
-            rule.start,
+            method.start,
             stream_kernel(limits.seed, number),
             number,
-            rule.game,
+            method.game,
             lane.start,
             length,
             g,
             starts,
         )
         lane.score = np.int64(rules.points(lane.board))
-        lane.watched = restarts(rule.start) or rule.stages.lowest > ZERO
-        if rule.stages.lowest:
-            marks, lowest = rule.stages.marks, rule.stages.lowest
+        lane.watched = restarts(method.start) or method.stages.lowest > ZERO
+        if method.stages.lowest:
+            marks, lowest = method.stages.marks, method.stages.lowest
             lane.stage = stage_kernel(lane.board, ZERO, marks, lowest)
-        if restarts(rule.start):
+        if restarts(method.start):
             keep_turn(starts, g, lane.start, lane.board, lane.word)
 
 
@@ -90,45 +90,45 @@ def record(lane, counters, results, game):
 
 
 @part
-def _take(functions, weights, memory, rule, lane, g, action, worth, counters, work):
+def _take(functions, weights, memory, method, lane, g, action, worth, counters, work):
     """Take an action: note it for learning, count it, and let a tile spawn."""
     after, reward = lane.candidates[action], lane.rewards[action]
-    if rule.learn:
-        _note(functions, weights, memory, rule, lane, g, action, worth, work)
-    if rule.form != AFTERSTATE:
-        after, _ = rules.slide_one(after, action, in_state(rule.game, lane.word))
+    if method.learn:
+        _note(functions, weights, memory, method, lane, g, action, worth, work)
+    if method.form != AFTERSTATE:
+        after, _ = rules.slide_one(after, action, in_state(method.game, lane.word))
     lane.length += 1
     counters[ACTIONS] += 1
     lane.board, lane.word, spawned, lane.random = next_state(
-        lane.board, lane.word, action, after, lane.random, rule.game
+        lane.board, lane.word, action, after, lane.random, method.game
     )
     lane.score += np.int64(reward) + np.int64(spawned)
 
 
 @part
-def _note(functions, weights, memory, rule, lane, g, action, worth, work):
+def _note(functions, weights, memory, method, lane, g, action, worth, work):
     """Keep the entry whose value will be learned, with its look-ups unless it is a whole game.
 
     worth: of the state, which is the entry's value where states have the values.
     """
     slot, n = lane.slot + ONE, functions.lookups
-    lane.slot = slot if slot < rule.slots else ZERO
-    entry = work.past[g, np.uint64(lane.length) if rule.backward else lane.slot]
+    lane.slot = slot if slot < method.slots else ZERO
+    entry = work.past[g, np.uint64(lane.length) if method.backward else lane.slot]
     entry.board, entry.action = lane.candidates[action], np.int64(action)
     if rules.SEEN:
         entry.word = lane.word
     entry.reward = lane.rewards[action]
-    entry.value = worth if rule.form == STATE else work.values[action]
-    if rule.backward:
+    entry.value = worth if method.form == STATE else work.values[action]
+    if method.backward:
         return
-    place = (g * rule.slots + lane.slot) * n
+    place = (g * method.slots + lane.slot) * n
     for i in range(ZERO, n):
         work.entries[place + i] = work.positions[QUAD * (g * n + i) + action]
-    if rule.stages.below:
-        promote(weights, work.entries, place, n, lane.stages[action], rule.stages.below)
-    if rule.memory:
+    if method.stages.below:
+        promote(weights, work.entries, place, n, lane.stages[action], method.stages.below)
+    if method.memory:
         for i in range(place, place + n):
-            prefetch(memory, np.uint64(work.entries[i]) * rule.memory)
+            prefetch(memory, np.uint64(work.entries[i]) * method.memory)
 
 
 @kernel
@@ -157,18 +157,18 @@ def _next_lane(lanes, g):
 
 
 @part
-def _take_up(functions, weights, rule, lanes, counters, starts, work, limits):
+def _take_up(functions, weights, method, lanes, counters, starts, work, limits):
     """Begin games in idle lanes and look up again what the others need to go on."""
     for g in range(ZERO, np.uint64(len(lanes))):
         lane = lanes[g]
         if lane.number < 0:
-            _begin(lane, g, counters, rule, starts, limits)
+            _begin(lane, g, counters, method, starts, limits)
         if lane.number >= 0:
-            expand(functions, weights, rule, lane, g, work)
-        if rule.learn and not rule.backward:
-            for slot in range(min(np.uint64(lane.length), rule.slots)):
-                entry, place = work.past[g, slot], (g * rule.slots + slot) * functions.lookups
-                look_up_one(functions, rule, entry.board, entry.word, entry.action, place, work)
+            expand(functions, weights, method, lane, g, work)
+        if method.learn and not method.backward:
+            for slot in range(min(np.uint64(lane.length), method.slots)):
+                entry, place = work.past[g, slot], (g * method.slots + slot) * functions.lookups
+                look_up_one(functions, method, entry.board, entry.word, entry.action, place, work)
 
 
 @compiled(
@@ -185,7 +185,7 @@ def _take_up(functions, weights, rule, lanes, counters, starts, work, limits):
         numba_type(Limits),
     )
 )
-def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work, results, limits):
+def play_kernel(functions, weights, memory, method, lanes, counters, starts, work, results, limits):
     """Play (and learn) on until a limit is reached; return whether games are left to play.
 
     It stops when counters[ACTIONS] is `limits.last_action`, which another thread may change, when
@@ -197,7 +197,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
     weights, memory, lanes = borrowed((weights, memory, lanes))
     counters, results = borrowed((counters, results))
     starts, work, limits = borrowed(starts), borrowed(work), borrowed(limits)
-    _take_up(functions, weights, rule, lanes, counters, starts, work, limits)
+    _take_up(functions, weights, method, lanes, counters, starts, work, limits)
     g = np.uint64(counters[TURN])
     if lanes[g].number < 0:
         g = _next_lane(lanes, g)
@@ -207,20 +207,20 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
             counters[TURN] = np.int64(g)
             return True
         lane = lanes[g]
-        action, worth = choose(functions, weights, rule, lane, g, work, ahead)
-        if rule.learn and not rule.backward and lane.length > 0:
-            learn(functions, weights, memory, rule, lane, g, action == OVER, worth, work)
+        action, worth = choose(functions, weights, method, lane, g, work, ahead)
+        if method.learn and not method.backward and lane.length > 0:
+            learn(functions, weights, memory, method, lane, g, action == OVER, worth, work)
         if action != OVER:
-            _take(functions, weights, memory, rule, lane, g, action, worth, counters, work)
+            _take(functions, weights, memory, method, lane, g, action, worth, counters, work)
             if lane.watched:
-                _keep_track(lane, g, lane.stages[action], rule.start, starts)
+                _keep_track(lane, g, lane.stages[action], method.start, starts)
         else:
-            if rule.learn and rule.backward:
-                learn_backward(functions, weights, memory, rule, g, lane.length, work)
-            record(lane, counters, results, rule.game)
-            _begin(lane, g, counters, rule, starts, limits)
+            if method.learn and method.backward:
+                learn_backward(functions, weights, memory, method, g, lane.length, work)
+            record(lane, counters, results, method.game)
+            _begin(lane, g, counters, method, starts, limits)
         if lane.number >= 0:
-            expand(functions, weights, rule, lane, g, work)
+            expand(functions, weights, method, lane, g, work)
         ahead, g = g, _next_lane(lanes, g)
     counters[TURN] = 0
     return False
@@ -242,7 +242,7 @@ def play_kernel(functions, weights, memory, rule, lanes, counters, starts, work,
     )
 )
 def choose_kernel(
-    functions, weights, rule, lanes, work, boards, words, worths, actions, luck, plays
+    functions, weights, method, lanes, work, boards, words, worths, actions, luck, plays
 ):
     """Choose on one board after the other, by the first lane; return how many had a legal action.
 
@@ -254,17 +254,17 @@ def choose_kernel(
     functions, lane, alive = Functions(lookups, look, values, value, update), lanes[0], 0
     for i in range(len(actions)):
         lane.board, lane.word = boards[i], words[i]
-        if rule.stages.lowest:
-            lane.stage = stage_kernel(lane.board, ZERO, rule.stages.marks, rule.stages.lowest)
-        expand(functions, weights, rule, lane, ZERO, work)
-        action = choose(functions, weights, rule, lane, ZERO, work, ZERO)[0]
+        if method.stages.lowest:
+            lane.stage = stage_kernel(lane.board, ZERO, method.stages.marks, method.stages.lowest)
+        expand(functions, weights, method, lane, ZERO, work)
+        action = choose(functions, weights, method, lane, ZERO, work, ZERO)[0]
         actions[i], worths[i] = np.int64(action), work.values[:4]
         alive += action != OVER
         if plays:
             if action == OVER:
                 break
-            after, _ = rules.slide_one(boards[i], action, in_state(rule.game, words[i]))
+            after, _ = rules.slide_one(boards[i], action, in_state(method.game, words[i]))
             boards[i + 1], words[i + 1], _, luck = next_state(
-                boards[i], words[i], action, after, luck, rule.game
+                boards[i], words[i], action, after, luck, method.game
             )
     return alive

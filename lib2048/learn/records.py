@@ -118,14 +118,14 @@ class Work(NamedTuple):
     past: numba.from_dtype(PAST)[:, ::1]  # PAST[lanes, slots]: the last entries; backward: all
 
 
-def new_work(lanes, n, rule):
+def new_work(lanes, n, method):
     """Return the `Work` of so many lanes, n look-ups a board and a `Method`."""
-    most = int(rule.game.rules.MOST_OUTCOMES)
-    slots = LONGEST_GAME if rule.backward and rule.learn else int(rule.slots)
+    most = int(method.game.rules.MOST_OUTCOMES)
+    slots = LONGEST_GAME if method.backward and method.learn else int(method.slots)
     return Work(
         images=apart(IMAGES, np.uint64),
         positions=apart(4 * n * lanes, np.uint32),
-        entries=apart(n * int(rule.slots) * lanes, np.uint32),
+        entries=apart(n * int(method.slots) * lanes, np.uint32),
         values=apart(8, np.float32),
         trial=apart(4, np.uint64),
         trial_positions=apart(4 * n, np.uint32),

@@ -189,7 +189,7 @@ class TableLearner(Crew):
         self._memory = new_memory(network.size, rule)
         super().__init__(network, settings, self._memory)
         online = settings.order == "forward" and not settings.delay
-        self._learn_together = int(self.members[0].rule.slots) if online else 1  # by one error
+        self._learn_together = int(self.members[0].method.slots) if online else 1  # by one error
         self._held = settings.held
         self.tested = network
         self.first_chunk = settings.threads * (FIRST_CHUNK if self.own is None else 1)

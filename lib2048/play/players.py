@@ -27,8 +27,8 @@ from lib2048.learn.games import (
     choose_action,
     choose_actions,
     functions_of,
+    method_of,
     next_chunk,
-    rule_of,
 )
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
 from lib2048.learn.records import LONGEST_GAME, RESULT_COLUMNS
@@ -225,7 +225,7 @@ class NetworkPlayer:
         check_tables(network, "NetworkPlayer")
         self.network, self.name, self.stop = network, name or network.name, new_stop()
         self.game = network.game
-        self.functions, self.rule = functions_of(network), rule_of(network)
+        self.functions, self.method = functions_of(network), method_of(network)
 
     def values(self, board, word=0):
         """Return {action: reward + value of its afterstate} of the legal actions.
@@ -237,7 +237,7 @@ class NetworkPlayer:
 
     def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board; see `values`."""
-        action, values = choose_action(self.network, self.functions, self.rule, board, word)
+        action, values = choose_action(self.network, self.functions, self.method, board, word)
         pays = self.network.form != "q"
         legal = afterstates(board, self.game, word)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
@@ -251,7 +251,7 @@ class NetworkPlayer:
         Returns:
             int64[n], 4 where no action is legal, and float64[n, 4], nan where one is not.
         """
-        own = self.network, self.functions, self.rule
+        own = self.network, self.functions, self.method
         _, actions, values = choose_actions(*own, boards, words)
         rewards = options(boards, self.game, words)[1]
         worths = values.astype(np.float64) + (0 if self.network.form == "q" else rewards)
@@ -261,17 +261,17 @@ class NetworkPlayer:
         """Play a game at full speed and return its (boards, words, actions), n + 1, n + 1 and n."""
         boards, words = np.zeros((2, LONGEST_GAME + 1), np.uint64)
         boards[0], words[0], luck = begin(stream(seed, number), self.game)
-        own = self.network, self.functions, self.rule
+        own = self.network, self.functions, self.method
         turns, actions, _ = choose_actions(*own, boards, words, luck)
         return boards[: turns + 1], words[: turns + 1], actions
 
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        return choose_action(self.network, self.functions, self.rule, board, word)[0]
+        return choose_action(self.network, self.functions, self.method, board, word)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        games = Games(self.network, self.rule, seed, self.functions, first_game=first_game)
+        games = Games(self.network, self.method, seed, self.functions, first_game=first_game)
         found, more, chunk = [], True, FIRST_CHUNK if self.network.own is None else 1
         while more and not self.stop[0]:
             begin, before = time.perf_counter(), games.actions

@@ -178,21 +178,23 @@ class TrainingJob(Job):
         """Return how many actions its weights have learned from after so many of its own."""
         return (self.settings.before or 0) + actions
 
+    @property
+    def _quarter(self):
+        """How many actions a quarter has, the last one maybe fewer; 0 where none is kept."""
+        return -(-(self.settings.actions or 0) // 4) if self.quarters else 0
+
     def _is_unkept(self, path, actions):
         """Say whether a quarter ends with so many actions and is not kept: it was killed there."""
-        budget = self.settings.actions
-        if not (self.quarters and actions) or (actions % -(-budget // 4) and actions != budget):
+        quarter, kept = self._quarter, path / QUARTER
+        if not (quarter and actions) or (actions % quarter and self._to_quarter(actions)):
             return False
-        kept = path / QUARTER
         return not kept.exists() or info(kept)["info"].get("actions") != self._learned(actions)
 
     def _to_quarter(self, actions):
         """Return how many actions are left of the quarter that some lead into, 0 for none."""
-        budget = self.settings.actions
-        if not (self.quarters and budget):
+        if not (quarter := self._quarter):
             return 0
-        quarter = -(-budget // 4)
-        return min(quarter - actions % quarter, max(0, budget - actions))
+        return min(quarter - actions % quarter, max(0, self.settings.actions - actions))
 
     def _untested(self, path):
         """Return those of its tests that its folder does not hold."""
