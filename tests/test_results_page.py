@@ -174,7 +174,8 @@ ROAD = {
     "one stage": ("7_summary.csv", "step == 3"),
     "16 stages, promotion": ("7_summary.csv", "step == 4"),
     "and the carousel": ("4_carousel_redundant.csv", "algorithm == '42-33, CS'"),
-    "and redundant encoding": ("7_summary.csv", "step == 6"),
+    "and the tuples 4 and 22": ("4_carousel_redundant.csv", "algorithm == '42-33-4-22, CS'"),
+    "and the tuples 3": ("7_summary.csv", "step == 6"),
 }
 
 
@@ -190,7 +191,7 @@ def test_road_of_the_paper(row):
 
 
 def test_road_of_ours():
-    one, promotion, carousel, redundant = [row[2:] for row in table("step")]
+    one, promotion, carousel, redundant, three = [row[2:] for row in table("step")]
     shipped = [
         read("curves/depth_4x6.csv", f"player == 'shipped' and plies == {plies}")["mean"]
         for plies in (1, 3)
@@ -212,8 +213,12 @@ def test_road_of_ours():
     assert f"{kept['actions']:.0e}" == "3e+09" and f"{4e10 / kept['actions']:.0f}" == "13"
     assert redundant == [f"{both(*(one['mean'] for one in played))}, after 3·10^9", "–"]
     assert said(max(one["max"] for one in played)) == "385 100"
-    lead = played[0]["mean"] - end["mean_1ply"]  # on the carousel alone, at 1-ply
-    assert lead > np.hypot(played[0]["ci95"], end["ci95_1ply"])
+    alone = (end["mean_1ply"], end["ci95_1ply"]), pooled.loc["carousel", ["mean", "ci95"]]
+    for told, (mean, half), sign in zip(played, alone, (1, -1), strict=True):
+        assert sign * (told["mean"] - mean) > np.hypot(told["ci95"], half)  # more at 1-ply
+    query = "run == 'redundant_carousel' and plies == {}"
+    begun = [read("curves/late_1e10_evaluations.csv", query.format(plies)) for plies in (1, 3)]
+    assert three == [f"{both(*(row['mean'] for row in begun))}, after 10^9", "–"]
 
 
 def test_the_lead_of_the_carousel():
@@ -239,6 +244,23 @@ def test_the_wall(row):
     )
     low, share, high = (f"{100 * r[name]:.1f}" for name in ("low", "share", "high"))
     assert told == [said(r["stood"]), said(r["passed"]), f"{share} % ({low} to {high} %)"]
+
+
+def test_one_stage_does_not_pass():
+    rows = wall.passes("long").query("run == 'one_stage' and chain == 16384")
+    assert (rows["stood"].sum(), rows["passed"].sum()) == (1751, 0) and set(rows.actions) == {4e10}
+
+
+def test_a_second_training_with_promotion_does_not_pass():
+    tests = recorded_tests("late_1e10", "long").query("run == 'promotion' and plies == 3")
+    for name, told in (("late_1e10", (82, 12)), ("long", (46, 0))):
+        (row,) = tests[(tests["list"] == name) & (tests["actions"] == 8e9)].itertuples()
+        games = row.games * row.reached_16384, row.games * row.reached_32768
+        assert tuple(map(round, games)) == told and "12 in 82" in PAGE and "none in 46" in PAGE
+        stages = pd.read_csv(data(f"curves/{name}_stages.csv")).query("run == 'promotion'")
+        assert f"{stages[stages.stage > 3].actions.sum() / stages.actions.sum():.0%}" == "18%"
+    kept = info(data("weights/promotion-quarter.npz"))["info"]["this_file"]["3-ply"]
+    assert kept["max"] < wall.chain_score(16384) and kept["games"] == 100  # no 32768
 
 
 @pytest.mark.parametrize("row", table("after actions"), ids=lambda row: row[0])
