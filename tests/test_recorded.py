@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from lib2048 import Settings, data
+from lib2048 import Settings, compare, data
 from lib2048.course import paper_tests, recorded_lists, recorded_tests
 from lib2048.course.recorded import (
     MOST_BYTES,
@@ -265,3 +265,12 @@ def test_a_damaged_table_names_its_file(tmp_path, monkeypatch, refused):
     path.write_text("sources,mean\n706991e94883,1\n")
     assert read_table("curves/exact").sources.tolist() == ["706991e94883"]
     read_table.cache_clear()
+
+
+def test_an_optimistic_start_pays_where_tc_comes_last():
+    """Lesson 09 says so of one start, three seeds; those of TC alone show no gain."""
+    runs = pd.read_csv(data("curves/optimistic_4x6.csv"))
+    plain, optimistic = (runs[runs["run"] == f"td-{start}-tc"]["mean"] for start in (0, 10000))
+    told = compare(optimistic.to_numpy(), plain.to_numpy())
+    assert told.verdict == "more"
+    assert f"{told.percent:+.0f} ± {told.percent_half:.0f} %" == "+3 ± 3 %"
