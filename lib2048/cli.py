@@ -47,7 +47,7 @@ from lib2048.networks.convert import convert
 from lib2048.networks.network import FORMS, NEXT, check_tables
 from lib2048.play.evaluation import TEST_SEED, boards_of, check_games, evaluate
 from lib2048.play.players import NAMED, game_of, heuristic_player, network_player, player
-from lib2048.search.expectimax import check_limits
+from lib2048.search.expectimax import check_limits, plies_of
 from lib2048.show import console
 from lib2048.sweep import command as sweep
 from lib2048.train.folder import read_config, weights_in
@@ -437,7 +437,7 @@ def _player(options):
     """Return the player that the options ask for, one that looks ahead where they say so."""
     seconds = None if options.ms_per_move is None else options.ms_per_move / 1000
     game = None if options.game is None else parse_game(options.game)
-    depth = options.depth if options.depth is not None or seconds is not None else 1
+    depth = plies_of(options.depth, seconds)
     check_limits(depth, seconds)
     if options.endgames and options.player in NAMED:
         raise ValueError(f"{options.player} has no network, which endgames are for")

@@ -154,6 +154,10 @@ def test_a_fit_over_batches_lowers_the_error():
     assert rows == ADP().learn(30, 10, 0.05, seed=2)
 
 
+def test_a_game_with_a_next_card_is_refused(refused):
+    refused(lambda: ADP("threes"), "ADP looks ahead from boards alone")
+
+
 @pytest.mark.parametrize(
     "options", [{"fit": "best"}, {"batches": 0}, {"games": 0}, {"rate": 0}, {"rate": 2}]
 )

@@ -327,6 +327,8 @@ WRONG = {
     "free9-512 .* needs .* MiB": ("free9", 512),
     "16 free cells": ("4444", 64),
     "target 60": ("4411", 60),
+    "target 0:": ("4411", 0),
+    "target much:": ("4411", "much"),
     "target 32768": ("4411", 32768),
     "needs .* MiB": ("4444"[:3], 1024),
 }
@@ -336,6 +338,12 @@ WRONG = {
 def test_what_makes_no_endgame_is_refused_before_anything_is_built(why, tmp_path):
     with pytest.raises((ValueError, MemoryError), match=why):
         endgame.solve(*WRONG[why], tmp_path / "table.npz")
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("how", [{"four": 1.5}, {"four": -1}, {"threads": -2}], ids=str)
+def test_numbers_that_make_no_sense_are_refused_before_anything_is_built(how, tmp_path, refused):
+    refused(lambda: endgame.solve("211", 8, tmp_path / "table.npz", **how))
     assert not any(tmp_path.iterdir())
 
 
@@ -366,6 +374,9 @@ REFUSED = {
     "--board is missing": ["FILE"],
     "give 16 tiles": ["FILE", "--board", "2,4"],
     "is not a tile": ["FILE", "--board", "3" + SAID[1:]],
+    "99999999999999999999": ["FILE", "--board", "9" * 20 + SAID[1:]],
+    "tiles of 32 and more": ["FILE", "--board", "65536" + SAID[1:]],
+    "target 0:": ["411", "--target", "0", "--out", "OUT.npz"],
     "are alike": ["FILE", "--board", SAID.replace("64", "8192")],
     "--target has no effect": ["FILE", "--board", SAID, "--target", "8"],
     "tables are saved as .npz": ["411", "--target", "32", "--out", "OUT.txt"],

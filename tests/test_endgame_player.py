@@ -146,6 +146,18 @@ def test_a_tree_has_the_values_of_the_search(network, known):
             assert worths == who.values(board)
 
 
+def test_what_success_is_worth_changes_with_the_weights(known):
+    network = Network("4-22")
+    network.weights[:] = np.random.default_rng(5).random(network.size, np.float32)
+    who = SearchPlayer(network, 1, endgames=known)
+    luck = np.random.default_rng(6)
+    drawn = boards_of(known.tables[0], 500, luck)
+    board = next(board for board in drawn if (found := known.known(board)) and found[1])
+    who.values(board)
+    network.weights[:] *= 20
+    assert who.values(board) == SearchPlayer(network, 1, endgames=known).values(board)
+
+
 def test_it_says_what_it_knows(network, known):
     board = next(b for b in boards_of(known.tables[0], 99, np.random.default_rng(5))
                  if is_asked(known.tables[0], b) and known.tables[0].chances(b))  # fmt: skip

@@ -78,7 +78,7 @@ def test_bad_numbers_are_refused(games, threads):
         evaluate("random", games, threads=threads)
 
 
-@pytest.mark.parametrize("what", ["greedy", "first-legal", "network"])
+@pytest.mark.parametrize("what", ["random", "greedy", "first-legal", "network"])
 def test_a_recorded_game_is_the_one_that_evaluate_plays(what):
     what = a_network() if what == "network" else what
     scores = evaluate(what, 3, seed=6).scores

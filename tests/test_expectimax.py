@@ -24,6 +24,9 @@ from lib2048 import (
 )
 from lib2048.game import spec
 from lib2048.game.board import count_empty, to_exponents
+from lib2048.machine.threads import Crowd
+from lib2048.play.players import network_player
+from lib2048.ruler.rollouts import chooser
 from lib2048.search.batched import BatchSearch
 from lib2048.search.expectimax import COUNTERS, MOST_PLIES, Search, halved
 
@@ -323,6 +326,31 @@ def test_a_network_that_cannot_be_searched(network):
 def test_a_value_function_of_the_wrong_length():
     with pytest.raises(ValueError, match="one number a board"):
         BatchSearch(lambda boards: np.zeros(3), 2).decide(from_tiles(EASY))
+
+
+def test_a_time_limit_is_no_search_of_one_ply():
+    who = ValuePlayer(OURS.values, seconds=0.01), heuristic_player(seconds=0.01)
+    who += (network_player(OURS, seconds=0.01),)
+    limits = [one.search.plies if one is who[0] else one.search.limits.plies for one in who]
+    assert limits == [None, MOST_PLIES, MOST_PLIES] or limits == 3 * [MOST_PLIES]
+    assert who[1].name != "heuristic"
+
+
+def test_a_player_whose_rewards_do_not_count_takes_legal_actions():
+    who = ValuePlayer(OURS.values, pays=False)
+    board = from_tiles([[2, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0]])
+    assert chooser(who)(np.array([board]))[0] == who.choose(board) == 1  # Right alone is legal
+    assert evaluate(who, 3).moves > 0
+
+
+def test_several_threads_may_ask_one_search():
+    search = Search(OURS, 2)
+    boards = np.array([step.board for step in record_game(OURS, seed=2)][10:60], np.uint64)
+    words = np.zeros_like(boards)
+    expected = search.decide_all(boards, words)[2]
+    with Crowd(2) as crowd:
+        for found in crowd.results([lambda: search.decide_all(boards, words)[2]] * 20):
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_a_player_is_named_by_what_it_does():

@@ -35,6 +35,12 @@ def test_the_games_are_those_that_evaluate_plays(games):
     assert repr(games) == f"<200 games, {result.moves:,} afterstates>"
 
 
+def test_a_game_that_is_over_as_it_begins_scores_nothing():
+    found = collect(board_table("1x2"), 20, seed=1)
+    assert (found.scores == evaluate(board_table("1x2"), 20, seed=1).scores).all()
+    assert (found.starts == found.ends).any()
+
+
 @pytest.mark.parametrize("plies", [None, 1, 2])
 def test_the_turns_are_those_of_a_recorded_game(trained, plies):
     who = {None: "greedy", 1: trained}.get(plies) or SearchPlayer(trained, plies)

@@ -133,6 +133,7 @@ def test_search_plays_better_than_its_prior_and_its_luck_is_its_games_number():
         (lambda: MCTS(uniform, 1.5), "simulations 1.5: use a whole number, 1 or more"),
         (lambda: MCTS(uniform, leaves=0), "leaves 0: use a whole number, 1 or more"),
         (lambda: MCTS(uniform, explore=-1), "explore -1: use a number, 0 or more"),
+        (lambda: MCTS(uniform, game="threes"), "MCTS looks ahead from boards alone"),
         (lambda: MCTS(uniform, turns=-1), "turns -1: use a whole number, 0 or more"),
         (lambda: MCTS(lambda boards: boards, 1).search([1]), "a prior returns four numbers"),
         (lambda: MCTS(uniform, 1, values=uniform).search([1]), "one number a board: 1 here"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from lib2048 import SmallGame
+from lib2048 import Network, SmallGame, player
 from lib2048.deep.moves import draw_actions, luck_of, record_games
 from lib2048.deep.policy import distance_to_certainty, make_policy, new_policy_network
 from lib2048.deep.warm import warm_start
@@ -118,6 +118,15 @@ def test_recorded_moves_play_the_games_again():
 # ---------------------------------------------------------------- a warm start
 
 
+@pytest.mark.parametrize("form", ["afterstate", "state", "q"])
+@pytest.mark.parametrize("name", ["cells:0123", "cells:01@2x2"])
+def test_a_network_of_any_form_plays_its_own_game(form, name):
+    network = Network(name, form=form)
+    network.weights[:] = np.random.default_rng(4).random(network.size, np.float32)
+    found = record_games(network, 5, seed=3).results[:, 1]
+    assert (found == evaluate(network, 5, seed=3).scores).all()
+
+
 def test_a_warm_start_learns_what_a_player_did():
     best = SmallGame(2, 2, progress=False).optimal()
     choose = lambda games: games.worths(best.values).argmax(axis=1)  # noqa: E731
@@ -133,7 +142,7 @@ def test_a_warm_start_learns_what_a_player_did():
 
 REFUSED = [
     (lambda: record_games("nobody", 1), "unknown player 'nobody'"),
-    (lambda: record_games("random", 3, game=TWO), "action that is not legal"),
+    (lambda: record_games(player("random", TWO), 3, game="2048@2x3"), "not 2048@2x3"),
     (lambda: record_games("random", 0), "games 0, threads 1: both must be whole numbers"),
     (lambda: warm_start(new_policy_network(), ([], [])), "use two or more"),
     (lambda: warm_start(new_policy_network(), ([1, 1], [1, 4])), "an action is 0 Up"),

@@ -180,11 +180,14 @@ def test_each_way_to_ask_a_player_rolls_out_alike(who):
         assert (rollouts(other, boards, 64, 100) == found).all()
 
 
-def test_threads_change_no_rollout(who, monkeypatch):
+@pytest.mark.parametrize("name", ["network", "random"])
+def test_neither_threads_nor_a_second_time_change_a_rollout(who, name, monkeypatch):
     monkeypatch.setattr("lib2048.ruler.rollouts.AT_ONCE", 100)
     boards = beginnings() * 2
-    found = rollouts(who, boards, 32, 100, threads=2)
-    assert (found == rollouts(who, boards, 32, 100)).all()
+    one = who if name == "network" else lib2048.player(name)
+    found = rollouts(one, boards, 32, 100, threads=2)
+    for _ in range(2):
+        assert (found == rollouts(one, boards, 32, 100)).all()
 
 
 def test_a_move_of_a_large_tile_is_no_success(who):
@@ -199,6 +202,10 @@ def test_a_move_of_a_large_tile_is_no_success(who):
 @pytest.fixture(scope="module")
 def ruler(who):
     return positions.meet({"one": who, "two": who}, 61, ("444", "4431", "443"), 8, every=20)
+
+
+def test_a_name_of_two_words_is_refused_before_a_game(who, refused):
+    refused(lambda: positions.meet({"4-22, 3-ply": who}, 1), "in a ruler its name is one word")
 
 
 def test_positions_are_those_of_the_games(who, ruler, tmp_path):

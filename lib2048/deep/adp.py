@@ -18,7 +18,14 @@ What the source leaves open, and what is chosen here:
 
 import numpy as np
 
-from lib2048.deep.moves import GameBatch, StepPlayer, decision, draw_actions, luck_of
+from lib2048.deep.moves import (
+    GameBatch,
+    StepPlayer,
+    decision,
+    draw_actions,
+    luck_of,
+    without_a_next_card,
+)
 from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, as_boards, options
 from lib2048.game.bits import WHOLE, largest_exponent
@@ -44,7 +51,7 @@ class ADP(StepPlayer):
     """
 
     def __init__(self, game=WHOLE):
-        super().__init__("ADP", game)
+        super().__init__("ADP", without_a_next_card("ADP", game))
         self.theta = np.ones(len(FEATURES))
 
     # ------------------------------------------------------------ values

@@ -15,7 +15,7 @@ import numbers
 
 import numpy as np
 
-from lib2048.deep.moves import StepPlayer, legal_actions
+from lib2048.deep.moves import StepPlayer, legal_actions, without_a_next_card
 from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, search_states, select
 from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
@@ -56,7 +56,8 @@ class MCTS:
         check_function("prior", prior)
         if values is not None:
             check_function("values", values)
-        self.prior, self.values_of, self.game = prior, values, game
+        self.prior, self.values_of = prior, values
+        self.game = without_a_next_card("MCTS", game)
         self.simulations, self.leaves = int(simulations), int(min(leaves, simulations))
         self.explore, self.turns = float(explore), np.inf if turns is None else turns
         self.stop = new_stop()

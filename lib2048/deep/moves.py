@@ -1,5 +1,6 @@
 """Moves of many games: the luck by which actions are drawn, games in step, and what they record."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -7,14 +8,15 @@ import numpy as np
 from lib2048.game.batch import ILLEGAL, options
 from lib2048.game.board import WHOLE
 from lib2048.game.frontier import tile_sums
+from lib2048.game.game import agreed, parse_game
 from lib2048.game.rng import seed_bits, turn_kernel, unit
 from lib2048.learn.lockstep import Lockstep, play_in_step
 from lib2048.learn.records import RESULT_COLUMNS, check_boards
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.kernels import kernel
-from lib2048.networks.network import Network
+from lib2048.networks.network import FORMS
 from lib2048.play.evaluation import TEST_SEED, check_games
-from lib2048.play.players import new_stop, player
+from lib2048.play.players import game_of, new_stop, player, seen
 
 TURN = {"turn_boards": np.uint64, "turn_actions": np.int64, "turn_rewards": np.float32}
 DRAWS = 0xAC7105  # mixed into a seed: draws of actions are apart from spawns of tiles
@@ -178,18 +180,23 @@ class GameBatch:
         self.results[:] = state["batch_results"]
 
 
-def record_games(who, games, seed=TEST_SEED, first_game=0, game=WHOLE):
+def record_games(who, games, seed=TEST_SEED, first_game=0, game=None):
     """Let a player play games, all in step, and keep their `Moves`.
 
     Args:
-        who: whatever `decision` takes; the luck of game n is that of (seed, n).
+        who: whatever `decision` takes.
+        games: how many; the luck of game n is that of (seed, n).
+        first_game: the number of the first of them.
+        game: what is played, a `Game` or its name; by default what the player plays.
 
     Raises:
-        ValueError: for a number of games below 1, something that is no player, or one that takes an
-            illegal action.
+        ValueError: for a number of games below 1, something that is no player, one that plays
+            another game, or one that takes an illegal action.
     """
     check_games(games, 1)
-    decide, turns = decision(who, seed), []
+    own = getattr(who, "game", None)
+    game = parse_game(game or WHOLE) if own is None else agreed(repr(who), own, game)
+    decide, turns = decision(who, seed, game), []
 
     def keep(games, actions):
         live, actions = games.live, np.asarray(actions)
@@ -203,21 +210,40 @@ def record_games(who, games, seed=TEST_SEED, first_game=0, game=WHOLE):
     return Moves(boards[order], actions[order], np.cumsum(results[:, 2]), results)
 
 
-def decision(who, seed=TEST_SEED):
+def decision(who, seed=TEST_SEED, game=None):
     """Return a rule for games in step: a function from a `Lockstep` to the action of each place.
 
-    who: such a function; a player with `decide_in_step`, such as a policy network's; a `Network`,
-    or another with `values` of many boards, which takes the largest reward + value; any other
-    player or its name, asked board by board.  Raises ValueError for anything else.
+    who: such a function; a player with `decide_in_step`, such as a policy network's; a network with
+    `values` of afterstates, which takes the largest reward + value; any other network, a player or
+    its name, which then plays `game`, asked board by board.  Raises ValueError for anything else.
     """
     if hasattr(who, "decide_in_step"):
         return lambda games: who.decide_in_step(games, seed)
-    if isinstance(who, Network) or (hasattr(who, "values") and not hasattr(who, "choose")):
+    values_boards = hasattr(who, "values") and not hasattr(who, "choose")
+    of_boards = getattr(who, "form", FORMS[0]) == FORMS[0] and not game_of(who).rules.SHOWN
+    if values_boards and of_boards:
         return lambda games: games.worths(who.values).argmax(axis=1)
     if callable(who) and not hasattr(who, "parameters"):  # a bare module of torch
         return who
-    who = player(who)
-    return lambda games: [0 if b is None else b for b in map(who.choose, games.boards)]
+    return partial(_asked, player(who, game))
+
+
+def _asked(who, games):
+    """Ask a player about each board; 0 where none is legal."""
+    states = zip(games.boards, games.places["word"])
+    actions = (who.choose(*seen(who, game_of(who), *state)) for state in states)
+    return [0 if action is None else action for action in actions]
+
+
+def without_a_next_card(what, game):
+    """Return the `Game` of a name; raise ValueError, in one line, where the next card is shown.
+
+    what: what looks ahead from boards alone.
+    """
+    game = parse_game(game)
+    if game.rules.SHOWN:
+        raise ValueError(f"{what} looks ahead from boards alone, and {game.name} shows a card, too")
+    return game
 
 
 class StepPlayer:

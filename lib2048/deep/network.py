@@ -68,8 +68,8 @@ class ValueNetwork:
         """Return what decides it beside its weights, by name; see `neural.Outline`."""
         return {"name": self.name, "symmetry": self.symmetry}
 
-    def player(self, depth=1, seconds=None):
-        """Return the player that looks ahead so far, in plies or in seconds a move."""
+    def player(self, depth=None, seconds=None):
+        """Return the player that looks ahead so far, in plies or in seconds a move, or one ply."""
         symmetric = self.symmetry != "simple"
         return ValuePlayer(self.values, depth, seconds, self.name, symmetric=symmetric)
 

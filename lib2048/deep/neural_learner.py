@@ -40,9 +40,7 @@ class NeuralLearner:
         Where it is about many boards and the run is stopped meanwhile, it is given up: its answer
         is dropped, and asked for again when the run goes on.  Raises Interrupted.
         """
-        if self._given_up:
-            self._aside(self._given_up.wait)
-            self._given_up = None
+        self._settle()
         changes = next(self.network.module.buffers(), None) is not None  # as a BatchNorm does
         quick = boards * self.network.size < LONG or next(self.network.module.parameters()).is_cuda
         if changes or quick:
@@ -60,6 +58,12 @@ class NeuralLearner:
         except Interrupted:
             self._given_up = over
             raise
+
+    def _settle(self):
+        """Wait for what was given up."""
+        if self._given_up:
+            self._aside(self._given_up.wait)
+            self._given_up = None
 
     def _aside(self, task):
         try:

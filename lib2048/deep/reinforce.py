@@ -156,6 +156,7 @@ class PolicyLearner(NeuralLearner):
         boards: uint64[n]; actions: int[n], taken there; advantages: float[n], what each counts.
         Returns each move's distance to certainty and entropy before the step: float64[n, 2].
         """
+        self._settle()  # or its gradients would come to those of this step
         self.optimiser.zero_grad()
         sure = np.zeros((len(boards), 2))
         for at in range(0, len(boards), AT_ONCE):

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
-
 from lib2048.endgame.formation import Formation, names_one
 from lib2048.endgame.solving import Build
 from lib2048.endgame.table import load
@@ -91,4 +89,5 @@ def read_board(text):
     words = text.replace(" ", "").split(",")
     if len(words) != 16 or not all(word.isdecimal() for word in words):
         raise ValueError(f"board {text!r}: give 16 tiles, row by row, with commas; 0 for empty")
-    return from_tiles(np.array(words, np.int64).reshape(4, 4).tolist())
+    tiles = [int(word) for word in words]
+    return from_tiles([tiles[row : row + 4] for row in range(0, 16, 4)])

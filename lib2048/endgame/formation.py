@@ -43,7 +43,7 @@ class Formation:
     target: int
 
     def __post_init__(self):
-        if not re.fullmatch("[0-4]{1,4}|free[0-9]{1,2}", self.name):
+        if not re.fullmatch("[0-4]{1,4}|free[0-9]{1,2}", str(self.name)):
             raise ValueError(
                 f"formation {self.name!r}: give the free cells of each row, such as 4411 or 442, "
                 "or free8"
@@ -52,8 +52,7 @@ class Formation:
             raise ValueError(
                 f"formation {self.name}: {self.small} free cells, it takes {FEWEST} to {MOST}"
             )
-        exponent = int(self.target).bit_length() - 1
-        if self.target != 1 << exponent or not 3 <= exponent < WALL:
+        if self.target not in [1 << exponent for exponent in range(3, WALL)]:
             raise ValueError(f"target {self.target}: it takes a tile, 8, 16, 32 … 16384")
 
     def __str__(self):

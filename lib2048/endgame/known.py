@@ -31,6 +31,7 @@ from lib2048.endgame.table import (
     large_cells,
     load,
 )
+from lib2048.game.board import parts
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import array_at
@@ -87,7 +88,7 @@ class Endgames:
             board: uint64.
         """
         for table, row in zip(self.tables, self.rows):
-            if table.knows(board) and _is_asked(row, np.uint64(board)):
+            if table.knows(board) and _is_asked(row, parts(board)[0]):
                 return table, table.values(board)
         return None
 

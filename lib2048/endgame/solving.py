@@ -38,6 +38,7 @@ from lib2048.endgame.positions import (
 from lib2048.endgame.table import STEPS, Table, kept
 from lib2048.game.bits import WHOLE, transpose
 from lib2048.game.frontier import canonicals
+from lib2048.game.game import new_game
 from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.arrays import Archive, check_seal, text, write_arrays
 from lib2048.machine.files import plain_place, remove
@@ -221,6 +222,9 @@ class Build:
     """An endgame on its way to a `Table`; arguments: as of `solve`, with a `Formation`."""
 
     def __init__(self, formation, path=None, threads=None, four=FOUR_CHANCE, exact=False):
+        new_game(four=four)  # which refuses what is no chance
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads {threads}: use 1 or more")
         self.formation, self.chances = formation, (1 - four, four)
         self.threads, self.steps = threads or processors(), 1 if exact else STEPS
         self.path = None if path is None else plain_place(path)

@@ -24,6 +24,7 @@ from lib2048.endgame.positions import (
     rank,
 )
 from lib2048.game.bits import flip, mirror, symmetries, transpose
+from lib2048.game.board import parts
 from lib2048.game.game import new_game
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.arrays import Archive, Form, check_arrays, check_kind, text, write_arrays
@@ -224,7 +225,7 @@ class Table:
     def values(self, board, word=0):
         """Return the same by the numbers of actions, as players have it; see `chances`."""
         out = np.empty(4)
-        if not look_up(self.look, np.uint64(board), out):
+        if not look_up(self.look, parts(board)[0], out):
             raise ValueError(self._why_not(board))
         return {a: float(chance) for a, chance in enumerate(out) if not np.isnan(chance)}
 
@@ -252,7 +253,7 @@ class Table:
 
     def knows(self, board):
         """Say whether a board stands in the formation."""
-        return look_up(self.look, np.uint64(board), np.empty(4))
+        return look_up(self.look, parts(board)[0], np.empty(4))
 
     def success(self, board):
         """Return a board's chance of success under best play; see `chances`."""
@@ -286,7 +287,7 @@ class Table:
 
 
 def load(path):
-    """Read a table; its arrays are mapped, and read only where they are looked at.
+    """Read a table, once all of it is checked; its arrays are mapped, and not copied.
 
     Raises:
         ValueError: in one line, for a file that is damaged, none of these, or of another version.

@@ -78,6 +78,20 @@ def options(boards, game=WHOLE, words=None):
     return after, rewards
 
 
+def worths(after, rewards, values_of, pays=1.0):
+    """Return reward + value of every action: float32[n, 4], ILLEGAL where it is illegal.
+
+    Args:
+        after, rewards: as `options` returns them.
+        values_of: a function from afterstates, uint64[m], to m numbers, asked once.
+        pays: 1 where rewards count, 0 where the values speak of all.
+    """
+    legal, found = rewards != ILLEGAL, np.full(rewards.shape, ILLEGAL)
+    found[legal] = pays * rewards[legal]
+    found[legal] += np.asarray(values_of(after[legal]), np.float32)
+    return found
+
+
 def exponents(boards):
     """Unpack boards into the exponents of their tiles, row by row: uint8[n, 4, 4]."""
     boards = as_boards(boards)

@@ -1,7 +1,7 @@
 """Many boards one step on: what follows from a set of boards, and values carried back to it.
 
 A set of boards is a sorted uint64 array without repetitions.  With symmetric=True it holds
-canonical boards only (see `board.canonical`), one for all that play alike.  States are boards to
+canonical boards only (see `bits.canonical`), one for all that play alike.  States are boards to
 move on; an action leads from a state to an afterstate, a spawn from there to the next state.
 
 Values are float64[boards, k]: k quantities that are carried back together, under the same choice

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import ILLEGAL, slide_into
+from lib2048.game.batch import ILLEGAL, slide_into, worths
 from lib2048.game.bits import WHOLE
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.tile_65536 import in_state
@@ -134,9 +134,7 @@ class Lockstep:
         Args:
             values_of: a function from afterstates, uint64[m], to m numbers, asked once.
         """
-        worths, legal = pays * self.rewards, np.isfinite(self.rewards)
-        worths[legal] += np.asarray(values_of(self.afterstates[legal]), np.float32)
-        return worths
+        return worths(self.afterstates, self.rewards, values_of, pays)
 
     def act(self, actions=None, last_action=FOREVER, rows=None):
         """Play one turn: one action in each game, in their order.

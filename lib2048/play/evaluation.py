@@ -200,17 +200,31 @@ def record_game(who, seed=1, number=0, game=None):
     game = game_of(who)
     if hasattr(who, "recorded"):
         return _steps(who, *who.recorded(seed, number))
-    board, word, random = begin(stream(seed, number), game)
-    steps = []
+    return [_step(*turn, game) for turn in _turns(who, seed, number, game)]
+
+
+def _step(board, word, action, values, game):
+    if action is None:
+        return Step(board, None, 0, board, None if values is None else 0.0, word)
+    after, reward = slide(board, action, game, word)
+    value = None if values is None else values[action] - reward
+    return Step(board, action, reward, after, value, word)
+
+
+def _turns(who, seed, number, game):
+    """Yield (board, word, action or None, values or None) of each turn of a game of a match."""
+    board, word, luck = begin(stream(seed, number), game)
     while True:
-        action, values = _ask(who, *seen(who, game, board, word))
+        values = None
+        if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
+            action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
+        else:
+            action, values = _ask(who, *seen(who, game, board, word))
+        action = None if action is None or action == OVER else int(action)
+        yield board, word, action, values
         if action is None:
-            break
-        after, reward = slide(board, action, game, word)
-        value = None if values is None else values[action] - reward
-        steps.append(Step(board, action, reward, after, value, word))
-        board, word, _, random = next_state(board, word, action, random, game)
-    return [*steps, Step(board, None, 0, board, None if values is None else 0.0, word)]
+            return
+        board, word, _, luck = next_state(board, word, action, luck, game)
 
 
 def boards_of(who, seed=1, number=0):
@@ -226,18 +240,8 @@ def boards_of(who, seed=1, number=0):
     game = game_of(who)
     if hasattr(who, "recorded"):
         return _shown(*who.recorded(seed, number)[:2], game)
-    board, word, luck = begin(stream(seed, number), game)
-    boards, words = [board], [word]
-    while True:
-        if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
-            action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
-        else:
-            action = who.choose(*seen(who, game, board, word))
-        if action is None or action == OVER:
-            return _shown(np.array(boards, np.uint64), words, game)
-        board, word, _, luck = next_state(board, word, int(action), luck, game)
-        boards.append(board)
-        words.append(word)
+    boards, words, *_ = zip(*_turns(who, seed, number, game))
+    return _shown(np.array(boards, np.uint64), words, game)
 
 
 def _shown(boards, words, game):

@@ -49,7 +49,8 @@ class Experience(NamedTuple):
     @property
     def scores(self):
         """The score of each game, int64[games]."""
-        return np.add.reduceat(self.rewards, self.starts)
+        sums = np.concatenate([[0], np.cumsum(self.rewards)])
+        return sums[self.ends] - sums[self.starts]  # also of a game that is over as it begins
 
     @property
     def turns(self):

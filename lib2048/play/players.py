@@ -5,6 +5,7 @@ plays through the same loop that it learns by.  A player whose games take long h
 int64[1]: as soon as another thread sets it to 1, `play_games` returns whatever it has.
 """
 
+import copy
 import functools
 import inspect
 import time
@@ -38,7 +39,15 @@ from lib2048.machine.threads import Crowd
 from lib2048.networks.heuristic import Weights, heuristic_network
 from lib2048.networks.network import Network, check_tables
 from lib2048.search.batched import BatchSearch
-from lib2048.search.expectimax import CONTEXT, COUNTERS, ILLEGAL, MEMORY, Search, search_policy
+from lib2048.search.expectimax import (
+    CONTEXT,
+    COUNTERS,
+    ILLEGAL,
+    MEMORY,
+    Search,
+    plies_of,
+    search_policy,
+)
 
 # ---------------------------------------------------------------- policies
 # A policy takes (context, game, board, word, luck) and returns (action, afterstate, reward, luck),
@@ -181,6 +190,12 @@ class PolicyPlayer:
     def __init__(self, name, policy, seed=0, game=WHOLE):
         self.name, self.game, self.policy = name, game, game.bind(policy)()
         self._luck = stream(seed, -1)
+
+    def with_luck(self, seed, number):
+        """Return the same player with luck of its own, by two numbers, 0 or more each."""
+        other = copy.copy(self)
+        other._luck = stream(seed, -2 - number)
+        return other
 
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
@@ -385,7 +400,7 @@ class ValuePlayer:
 
     Args:
         values: a function from afterstates, uint64[n], to their values.
-        depth: in plies.
+        depth: in plies, 1 where no time is said, either.
         seconds: a move, in place of a depth.
         name: what it is called.
         symmetric: whether the function values the images of a board alike, which saves asking about
@@ -395,8 +410,9 @@ class ValuePlayer:
     """
 
     def __init__(
-        self, values, depth=1, seconds=None, name=None, symmetric=False, game=WHOLE, **limits
+        self, values, depth=None, seconds=None, name=None, symmetric=False, game=WHOLE, **limits
     ):
+        depth = plies_of(depth, seconds)
         self.search = BatchSearch(values, depth, seconds, symmetric, game=game, **limits)
         self.game = self.search.game
         self.name, self.stop = name or getattr(values, "__name__", "values"), self.search.stop
@@ -443,8 +459,15 @@ class ValuePlayer:
         return f"<player {self.name}>"
 
 
-def heuristic_player(depth=1, seconds=None, weights=Weights(), game=WHOLE, **limits):  # noqa: B008
+def heuristic_player(
+    depth=None,
+    seconds=None,
+    weights=Weights(),  # noqa: B008
+    game=WHOLE,
+    **limits,
+):
     """Return the player of the hand-made value function; see `heuristic` and `SearchPlayer`."""
+    depth = plies_of(depth, seconds)
     network, name = heuristic_network(weights, game), "heuristic" if depth == 1 else None
     return SearchPlayer(network, depth, seconds, name, pays=False, **limits)
 
@@ -457,12 +480,14 @@ NAMED: dict[str, Callable[..., Player]] = {
 }
 
 
-def network_player(network, depth=1, seconds=None, table_mib=None, reduce=False, endgames=None):
+def network_player(network, depth=None, seconds=None, table_mib=None, reduce=False, endgames=None):
     """Return the player of a network, look-up tables or neural, that looks ahead so far.
 
+    depth: in plies, 1 where no time is said, either; seconds: a move, in place of a depth;
     endgames: the tables that it knows, an `endgame.Endgames`, a list of its tables, or a folder.
     Raises ValueError for limits that this kind of network does not have.
     """
+    depth = plies_of(depth, seconds)
     if not isinstance(network, Network):
         if table_mib is not None or reduce or endgames is not None:
             raise ValueError(

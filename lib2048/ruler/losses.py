@@ -10,6 +10,7 @@ import numpy as np
 from lib2048.endgame.formation import MOST
 from lib2048.game.batch import as_boards
 from lib2048.game.bits import largest_exponent, symmetries
+from lib2048.game.board import parts
 from lib2048.play.evaluation import TEST_SEED, boards_of
 
 ANY, OTHER = "any", "other"  # in place of a formation
@@ -66,7 +67,7 @@ def where_lost(who, games, before=(0, 20, 50, 100), below=32768, seed=TEST_SEED)
     """
     found, lost, least = Counter(), 0, int(below).bit_length() - 1
     for number in range(games):
-        boards = boards_of(who, seed, number)
+        boards = [parts(board)[0] for board in boards_of(who, seed, number)]
         if largest_exponent(boards[-1]) >= least:
             continue
         lost += 1

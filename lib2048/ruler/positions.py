@@ -11,6 +11,7 @@ import numpy as np
 from lib2048.endgame.formation import Formation
 from lib2048.endgame.table import large_cells
 from lib2048.game.bits import symmetries
+from lib2048.game.board import parts
 from lib2048.game.rng import below, draw, seed_bits, turn_kernel
 from lib2048.machine.arrays import Archive, Form, check_arrays, check_kind, text, write_arrays
 from lib2048.machine.kernels import kernel
@@ -118,9 +119,11 @@ def meet(players, count, formations=("4411", "442"), target=256, seed=TEST_SEED,
         `Ruler`.
 
     Raises:
-        ValueError: for a formation or target that makes no endgame, and for a player that meets no
-            such position in `MOST_IN_VAIN` games.
+        ValueError: for a formation or target that makes no endgame, a name with a space in it, and
+            for a player that meets no such position in `MOST_IN_VAIN` games.
     """
+    if odd := [name for name in players if name.split() != [name]]:
+        raise ValueError(f"player {odd[0]!r}: in a ruler its name is one word")
     asked = (Formation(name, target) for name in formations)
     walls = np.array([symmetries(formation.walls) for formation in asked])
     how = every, walls, np.uint64(int(target).bit_length() - 1)
@@ -128,7 +131,7 @@ def meet(players, count, formations=("4411", "442"), target=256, seed=TEST_SEED,
     for number, (who, share) in enumerate(zip(players.values(), shares)):
         found, game = [], 0
         while len(found) < share:
-            boards = boards_of(who, seed, game)
+            boards = np.array([parts(board)[0] for board in boards_of(who, seed, game)])
             at, which = _taken(boards[:-1], seed_bits(seed), game, *how)
             found += [(boards[a], w, number, game, a) for a, w in zip(at, which)]
             game += 1

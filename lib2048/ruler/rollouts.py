@@ -12,14 +12,21 @@ from numba import types
 
 from lib2048.endgame.table import count_large
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import as_boards, options
+from lib2048.game.batch import as_boards, options, worths
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.turn import next_state
 from lib2048.machine.kernels import bound, compiled, kernel, numba_type
 from lib2048.machine.threads import Crowd
 from lib2048.play.evaluation import TEST_SEED, check_games
-from lib2048.play.players import OVER, SearchPlayer, ValuePlayer, policy_signature
+from lib2048.play.players import (
+    OVER,
+    PolicyPlayer,
+    SearchPlayer,
+    ValuePlayer,
+    game_of,
+    policy_signature,
+)
 from lib2048.search.expectimax import CONTEXT
 
 AT_ONCE = 10_000  # games of a task
@@ -52,8 +59,8 @@ def rollouts(who, boards, target, times, seed=TEST_SEED, threads=1):
 
 def _play_on(who, boards, least, times, seed, part):
     """Play on from a part of the boards; return int64[…], see `rollouts`."""
-    choose, game = chooser(who), who.game
     first, found = part.start * times, np.zeros(len(boards[part]), np.int64)
+    choose, game = chooser(who, seed, first), game_of(who)
     live = np.repeat(boards[part], times)
     of = np.repeat(np.arange(len(found)), times)
     luck, large = np.zeros(len(live), np.uint64), np.zeros(len(live), np.int64)
@@ -66,8 +73,13 @@ def _play_on(who, boards, least, times, seed, part):
     return found
 
 
-def chooser(who):
-    """Return a function from boards, uint64[n], to what a player takes, int64[n], 4 for none."""
+def chooser(who, seed=0, first=0):
+    """Return a function from boards, uint64[n], to what a player takes, int64[n], 4 for none.
+
+    seed, first: of the games; a player that draws has luck of its own for them.
+    """
+    if isinstance(who, PolicyPlayer):
+        who = who.with_luck(seed, first)
     if isinstance(who, SearchPlayer):
         policy, context = who.compile()[1], who.search.context()
         return lambda boards: searching(who.game.rules)(policy, context, who.game, boards)
@@ -84,10 +96,8 @@ def _or_none(action):
 
 def _valued(who, boards):
     """Choose by the values of afterstates, which are asked for all at once."""
-    after, rewards = options(boards, who.game)
-    legal, worths = rewards >= 0, rewards * who.search.pays
-    worths[legal] += who.search.values_of(after[legal])
-    return np.where(legal.any(axis=1), worths.argmax(axis=1), int(OVER))
+    found = worths(*options(boards, who.game), who.search.values_of, who.search.pays)
+    return np.where(np.isfinite(found).any(axis=1), found.argmax(axis=1), int(OVER))
 
 
 # ---------------------------------------------------------------- kernels

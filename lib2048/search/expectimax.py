@@ -64,7 +64,7 @@ class Limits(NamedTuple):
 
     plies: int  # at most
     ticks: int  # of the clock for a move, 0 for no limit
-    clock: int  # the clock's address, see machine.kernels.clock
+    clock: int  # the clock's address, see machine.native.clock
     reduce: bool  # search behind a spawned 4 one ply less deep
     pays: np.float32  # 1 where rewards count, 0 where the value function speaks of all
     optimistic: np.float32  # what the network adds to the sum of a board's weights
@@ -674,12 +674,13 @@ class Search:
         if self._own is None or self.table_mib > 1:  # new zeros cost less than clearing
             self._own = self.context()
         else:
-            self._own[MEMORY].leaves[:], self._own[MEMORY].table[:] = 0, 0
+            known = self._own[MEMORY]
+            known.leaves[:], known.table[:], known.boards[:] = 0, 0, 0
         return self._own
 
     def decide(self, board, word=0):
         """Search one board; return (action or None, {action: reward + value}, plies reached)."""
-        (action,), (plies,), (values,) = self.decide_all([board], [word])
+        (action,), (plies,), (values,) = self.decide_all([board], [word], self._cleared())
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)
 
@@ -688,7 +689,8 @@ class Search:
 
         Args:
             boards, words: uint64[n].
-            context: what to work with and to count in, of `context()`; by default an empty one.
+            context: what to work with and to count in, of `context()`; by default a new one, so
+                that several threads may ask.
 
         Returns:
             int64[n], 4 where no action is legal; int64[n], plies reached; and float32[n, 4], what
@@ -696,9 +698,14 @@ class Search:
         """
         states = np.array(boards, np.uint64), np.array(words, np.uint64)
         found, values = np.zeros((len(boards), 2), np.int64), np.zeros((len(boards), 4), np.float32)
-        context = self._cleared() if context is None else context
+        context = self.context() if context is None else context
         self.network.game.bind(decide)()(context, *states, found, values)
         return found[:, 0], found[:, 1], values
+
+
+def plies_of(depth, seconds):
+    """Return how many plies are meant: one where neither a depth nor a time limit is said."""
+    return 1 if depth is None and seconds is None else depth
 
 
 def check_limits(plies, seconds, table_mib=None):

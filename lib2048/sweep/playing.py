@@ -27,7 +27,7 @@ from lib2048.play.players import (
     network_player,
     player,
 )
-from lib2048.search.expectimax import MOST_PLIES, TIME_BINS, check_limits
+from lib2048.search.expectimax import MOST_PLIES, TIME_BINS, check_limits, plies_of
 from lib2048.sweep import tables
 from lib2048.sweep.job import PROCESS_BYTES, Task, network_bytes, weights_of
 
@@ -134,7 +134,7 @@ class Playing(Task):
     @property
     def plies(self):
         """How far it looks, None where only the time says so."""
-        return 1 if self.depth is None and self.ms_per_move is None else self.depth
+        return plies_of(self.depth, self.ms_per_move)
 
     @property
     def seconds(self):

@@ -139,7 +139,7 @@ class _Tournament(NamedTuple):
         network = storage.load(path, to_play=True)
         agreed(f"network {network.name}", game_of(network), self.game)
         seconds = self.ms_per_move and self.ms_per_move / 1000
-        who = network_player(network, None if seconds else 1, seconds)
+        who = network_player(network, seconds=seconds)
         result = evaluate(who, self.games, self.seed, progress=self.progress)
         return Standing(name, result)
 
