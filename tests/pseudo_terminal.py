@@ -7,11 +7,11 @@ import sys
 import pytest
 
 
-def pressed(words, ready, keys):
+def pressed(words, ready, keys, term="xterm-256color", status=0):
     """Carry out a command of lib2048, press keys once it shows `ready`; return what it wrote."""
     child, end = pty.fork()
     if not child:
-        os.environ.update(TERM="xterm-256color", COLUMNS="100", LINES="40")
+        os.environ.update(TERM=term, COLUMNS="100", LINES="40")
         os.execv(sys.executable, [sys.executable, "-m", "lib2048.cli", *words.split()])
     seen = b""
     while ready not in seen:
@@ -22,5 +22,5 @@ def pressed(words, ready, keys):
         while more := os.read(end, 4096):
             seen += more
         raise OSError
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == status
     return seen

@@ -36,6 +36,7 @@ from lib2048.course.labs.pack import pack
 from lib2048.course.labs.release import full as full_of
 from lib2048.course.labs.restoring import restored
 from lib2048.course.labs.running import TimeLimits
+from lib2048.course.labs.safekeeping import Book
 from lib2048.machine.child import Ended
 from lib2048.machine.source_text import source_of
 
@@ -348,6 +349,15 @@ def test_what_others_write_into_the_gradebook_counts_for_nothing_and_is_named(th
         assert book.execute("SELECT * FROM sqlite_master WHERE type = 'trigger'").fetchall() == []
     shutil.rmtree(three / "autograded" / "c")
     assert "It was handed in, and is not graded" in noted(three)["c"]
+
+
+def test_every_copy_of_what_others_wrote_stays(three):
+    for number in (1, 2):
+        book = Book(three / "gradebook.db")
+        marked(three / "gradebook.db", f"CREATE TABLE notes_{number} (text)")
+        book.write()
+    copies = [three / f"gradebook-changed{more}.db" for more in ("", "-2")]
+    assert all(copy.exists() for copy in copies)
 
 
 def test_who_was_hurt_beside_others_is_graded_again_alone(three, monkeypatch):

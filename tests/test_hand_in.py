@@ -268,6 +268,14 @@ def test_of_two_moodle_files_the_later_is_taken_whatever_its_place(tmp_path):
     assert record(tmp_path, "101").number == "new" and record(tmp_path, "101").late
 
 
+def test_a_date_that_is_moved_counts_for_what_was_collected(tmp_path):
+    new = handins.data(handins.solution("new"))
+    path = handins.moodle(tmp_path / "x.zip", ("Ada_101", "b.ipynb", new, "12:05"))
+    for due, late in ((None, False), ("2026-03-01 12:02", True), ("2026-03-01 12:09", False)):
+        collect(path, tmp_path, due=due)
+        assert record(tmp_path, "101").late == late
+
+
 def test_damaged_foreign_and_wrong_files_are_told_and_stop_nobody(tmp_path):
     good = packed(tmp_path, handins.solution("n1"))
     wrong = handins.solution("n6") | {"metadata": {"lib2048": {"lab": "hw03"}}}

@@ -2,6 +2,9 @@
 
 import csv
 import hashlib
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -52,6 +55,31 @@ def test_the_hash_is_on_the_disk_before_the_seed_is_drawn(player, tmp_path, monk
             hidden_seed(player, register)
     assert hidden_seed(player, register) == int(rows(register)[0]["seed"])
     assert len(rows(register)) == 1
+
+
+def test_two_at_one_register_lose_no_row(tmp_path, monkeypatch):
+    register, read, gate = tmp_path / "seeds.csv", module.read_csv, threading.Barrier(2)
+    players = [tmp_path / f"{name}.npz" for name in "ab"]
+    for path in players:
+        path.write_bytes(path.name.encode())
+    hidden_seed(tmp_path / "a.npz", tmp_path / "other.csv")  # what is written first is loaded
+
+    def slow(*arguments):
+        found = read(*arguments)
+        time.sleep(0.3)
+        return found
+
+    register.write_text("day,player,sha256,seed\n")
+    monkeypatch.setattr(module, "read_csv", slow)
+
+    def draw(path):
+        gate.wait()
+        return hidden_seed(path, register)
+
+    with ThreadPoolExecutor(2) as pool:
+        seeds = [*pool.map(draw, players)]
+    assert [int(row["seed"]) for row in rows(register)] in (seeds, seeds[::-1])
+    assert [hidden_seed(path, register) for path in players] == seeds
 
 
 def test_two_registers_draw_different_seeds(player, tmp_path):

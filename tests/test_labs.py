@@ -17,6 +17,7 @@ from lib2048.course.labs.judge import judge
 from lib2048.course.labs.messages import known, say, table_of
 from lib2048.course.labs.seeds import rules_of
 from lib2048.game import spec
+from lib2048.machine.child import NotStarted
 
 
 def text_of(exercise, version="truth"):
@@ -248,6 +249,22 @@ def test_every_exercise_has_three_hints_and_words_for_its_mistakes(exercise):
 @pytest.mark.parametrize("seed", [2048, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_librarys_version_passes(exercise, seed):
     assert judged(exercise, seed=seed).passed
+
+
+def test_a_check_that_could_not_be_run_is_tried_again(monkeypatch):
+    exercise, ask, late = of_lab("hw01")["slide_row"], checks._child.ask, [True]
+
+    def busy(*told, **named):
+        if late:
+            late.clear()
+            raise NotStarted("did not start within 60 s: is the computer busy?")
+        return ask(*told, **named)
+
+    monkeypatch.setattr(checks._child, "ask", busy)
+    text = text_of(exercise)
+    found = checks.check_text(exercise, text, None, 2048)
+    assert not (found.passed or found.judged or found.ended) and "computer busy" in found.reason
+    assert checks.check_text(exercise, text, None, 2048).passed
 
 
 @every

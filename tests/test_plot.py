@@ -312,6 +312,12 @@ def test_differences_stand_in_the_rows_of_the_first_group():
     assert paper[1][0, 1] < 1 < ours[0][0, 1]  # side by side in row b
 
 
+def test_every_row_that_is_not_decided_is_hollow():
+    frame = pd.DataFrame({"percent": [1.0, 1.0, 5.0], "half": [2.0, 2.0, 1.0]}, index=[*"abc"])
+    marks = [line for line in plot.differences({"ours": frame}).lines if line.get_zorder() == 3]
+    assert [len(line.get_xdata()) for line in marks if line.get_markerfacecolor() == "white"] == [2]
+
+
 def test_a_group_without_differences_is_not_in_the_legend():
     groups = {"paper": differences(a=(-20, 5)), "ours": differences()}
     ax = plot.differences(groups)

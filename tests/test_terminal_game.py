@@ -6,6 +6,7 @@ import pytest
 
 from lib2048.cli import main
 from lib2048.game import board as rules
+from lib2048.show import terminal_game
 from lib2048.show.terminal_game import KEYS, TerminalGame
 
 
@@ -73,3 +74,23 @@ def test_it_is_played_in_a_real_terminal():
 
     seen = pressed("play --seed 5", b"Q quits", "hadq")
     assert b"points in" in seen and b"score" in seen
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
+@pytest.mark.parametrize(
+    "told", [("vt100", b"score", "q", 0), ("no-such-terminal", b"set TERM=", "", 2)], ids=str
+)
+def test_odd_terminals_play_or_say_why_not(told):
+    from pseudo_terminal import pressed
+
+    term, ready, keys, status = told
+    assert b"Traceback" not in pressed("play --seed 5", ready, keys, term, status)
+
+
+def test_threes_has_its_own_colours_and_shows_the_next_card(monkeypatch):
+    shown = TerminalGame(1, None, "threes")
+    assert (
+        "next " in shown.lines()[0][0][0] and "next" not in TerminalGame(1, None).lines()[0][0][0]
+    )
+    painted = {terminal_game._painted("x", tile, shown.rules) for tile in (1, 2, 3, 48)}
+    assert len(painted) == 4

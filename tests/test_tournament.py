@@ -134,11 +134,18 @@ def test_a_record_that_was_changed_is_told_or_replayed(tmp_path, kind):
     else:
         (tmp_path / guest.LOG).write_text(RECORDS[kind])
     try:
-        name, games = guest._read(tmp_path, "me.py", "", SEED, 0, PATIENT)
+        name, games = guest._read(tmp_path, "me.py", "", SEED, 0, PATIENT, 10)
         assert all(game.seconds == game.late == 0 for game in games) and name.isprintable()
         assert all(game.why.isprintable() for game in games)
     except Ended as ended:
         assert ended.reason == guest.TAMPERED
+
+
+def test_more_games_than_were_asked_for_are_not_taken(tmp_path):
+    line = ' {"seconds": 0, "late": 0, "why": ""}'
+    (tmp_path / guest.LOG).write_text("\n".join(["me", *[line] * 5]) + "\n")
+    name, games = guest._read(tmp_path, "me.py", "", SEED, 0, PATIENT, 3)
+    assert name == "me" and [game.why for game in games] == ["", "", guest.TAMPERED]
 
 
 WRONG = {

@@ -232,6 +232,13 @@ def test_what_is_no_game_is_answered_in_words(game, browser):
 # ------------------------------------------------------------------------ a game that is left
 
 
+def test_a_widget_that_was_closed_draws_nothing(cell, monkeypatch):
+    widget = cell(PlayWidget(seed=3))
+    monkeypatch.setattr(base, "get_ipython", lambda: True)
+    widget.close()
+    widget._draw_again()  # as its timer does, a moment later
+
+
 @pytest.fixture
 def cell(monkeypatch):
     """Return what shows a widget as the output of a cell, by the cell's id."""
@@ -267,15 +274,20 @@ def test_a_cell_that_runs_again_goes_on_with_its_game(cell):
 
 
 def test_a_game_goes_on_in_the_next_kernel(cell, monkeypatch):
-    record = {}
-    shelf = SimpleNamespace(
-        entries=lambda section: record.get(section, {}),
-        change=lambda section, name, new: record.setdefault(section, {}).update({name: new({})}),
-    )
+    record, busy = {}, [True]
+
+    def change(section, name, new):
+        if busy:
+            return busy.clear()  # another notebook is at the record
+        return record.setdefault(section, {}).setdefault(name, new({}))
+
+    shelf = SimpleNamespace(entries=lambda section: record.get(section, {}), change=change)
     kept.lend(lambda: shelf)
     widget = cell(PlayWidget(seed=3))
     pressed(widget, 4)
     kept.write()
+    assert not record
+    kept.write()  # what could not be written is not forgotten
     assert json.loads(json.dumps(record)) == record
     monkeypatch.setattr(kept, "_games", {})  # another process
     assert cell(PlayWidget(seed=3)).board == widget.board

@@ -43,6 +43,7 @@ MOST_CELLS, MEDIAN_LINES = 45, 6
 MOST_NAMES = 12  # of lib2048 that a lesson imports: the others are written lib2048.name
 COMPILING = {"njit", "jit", "numba"}  # words that appendix A1 explains
 CELL_SECONDS = 600  # a cell that takes longer hangs
+KEPT = "LIB2048_COMPILED"  # of what the shell says: where compiled code lies
 
 COMPARED = "nbval-check-output"
 KNOWN_TAGS = {COMPARED, "parameters", "hide-input", "hide-output", "hide-cell"}
@@ -141,7 +142,7 @@ def run(path: Path) -> NotebookNode:
         coalesce_streams=True,
     )
     with tempfile.TemporaryDirectory() as nobody:  # who has predicted nothing
-        env = {k: v for k, v in os.environ.items() if k != "LIB2048_QUICK"}
+        env = {k: v for k, v in os.environ.items() if k == KEPT or not k.startswith("LIB2048_")}
         client.execute(env=env | {"LIB2048_MY": nobody, "LIB2048_STILLS": "1"})
     refuse_warnings(notebook)
     return normalise(notebook, path.stem)

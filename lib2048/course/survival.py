@@ -68,7 +68,7 @@ def _firsts(played, step):
 def continued(network, mark, boards=100, times=2, plies=3, seed=TEST_SEED):
     """Return what play at 1-ply and a search make of the same boards: a DataFrame of one row.
 
-    The boards are those that `survival` values at a sum of tiles, of the network's games at 1-ply.
+    The boards are the first of a sum of tiles, each of another of the network's games at 1-ply.
 
     Args:
         network: `Network` of afterstates of 2048.
@@ -76,7 +76,8 @@ def continued(network, mark, boards=100, times=2, plies=3, seed=TEST_SEED):
         boards: how many, one a game.
         times: games that each player plays on from each board, with luck of its own.
         plies: of the search.
-        seed: the n-th game has the luck of (seed, n).
+        seed: of the games, a hundred at a time: the n-th after k hundreds has the luck of
+            (seed + 100·k, n).
 
     Returns:
         DataFrame: sum, boards; simple and searched (the mean of the points still made), difference

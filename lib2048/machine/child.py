@@ -54,6 +54,10 @@ class Ended(Exception):
     reason = property(str)
 
 
+class NotStarted(Ended):
+    """It did not come so far as to be asked."""
+
+
 # ---------------------------------------------------------------- the process that asks
 
 _children = weakref.WeakSet()
@@ -174,7 +178,7 @@ class Child(contextlib.AbstractContextManager):
                     raise Ended(_too_large(memory_mib)) from None
                 limit = meter.left() if meter else 0
                 if limit <= 0:
-                    raise Ended(late) from None
+                    raise (Ended if meter else NotStarted)(late) from None
                 continue
             if line.startswith(b"{"):
                 return json.loads(line)

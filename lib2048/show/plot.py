@@ -718,9 +718,9 @@ def differences(groups, xlabel="difference (%)", ax=None):
         mark, colour = MARKS[n % 4], (COLOURS[-1], *COLOURS)[n % 4]
         look = {"fmt": mark, "color": colour, "capsize": 0, "elinewidth": 1.2}
         ax.errorbar(shown["percent"], places, xerr=shown["half"], label=label, **look)
-        hollow = {percent: place for percent, half, place in
-                  zip(shown["percent"], shown["half"], places) if abs(percent) <= half}  # fmt: skip
-        ax.plot(list(hollow), list(hollow.values()), mark, color=colour, mfc="white", zorder=3)
+        hollow = (shown["percent"].abs() <= shown["half"]).to_numpy()
+        look = {"color": colour, "mfc": "white", "zorder": 3}
+        ax.plot(shown["percent"][hollow], np.array(places)[hollow], mark, **look)
     ax.set_xlabel(xlabel)
     _name_rows(ax, names)
     return _legend_above(ax)

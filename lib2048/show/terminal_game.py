@@ -1,6 +1,7 @@
 """A game in the terminal: by arrow keys, with a player's hint beside the board, or it plays."""
 
-from itertools import starmap
+import contextlib
+import os
 
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
@@ -29,17 +30,17 @@ class TerminalGame:
     """
 
     def __init__(self, seed, mind, game=rules.WHOLE):
-        self.mind, self._rules = mind, parse_game(game)
+        self.mind, self.rules = mind, parse_game(game)
         self.game, self.plays, self.done, self.said = self._new(seed, 0), False, False, KEYS
         self.advice, self.pause = None, PAUSE
 
     def _new(self, seed, number):
-        return Game(seed, number, game=self._rules)
+        return Game(seed, number, game=self.rules)
 
     @property
     def over(self):
         """Whether no action is legal."""
-        return rules.is_over(self.game.here.board, self._rules, self.game.here.word)
+        return rules.is_over(self.game.here.board, self.rules, self.game.here.word)
 
     def pressed(self, key):
         """Do what a key asks for: a letter, or the number of an action."""
@@ -91,9 +92,11 @@ class TerminalGame:
     def lines(self):
         """Return the lines that are shown, each [(text, tile or None for no colour), …]."""
         here, found = self.game.here, []
-        score = f"{self._rules.name}   score {thousands(here.score)}   "
-        found.append([(score + f"actions {thousands(len(self.game.turns) - 1)}", None)])
-        found += _cells(rules.whole(here.board, here.word, self._rules), self._rules)
+        score = f"{self.rules.name}   score {thousands(here.score)}   "
+        score += f"actions {thousands(len(self.game.turns) - 1)}"
+        card = self.rules.shown(here.word)
+        found.append([(f"{score}   next {card}" if card else score, None)])
+        found += _cells(rules.whole(here.board, here.word, self.rules), self.rules)
         found += [[("", None)], [(self.said, None)], *self._worths()]
         return [*found, [("", None)], [(KEYS, None)]] if self.said != KEYS else found
 
@@ -122,11 +125,11 @@ def drawn(board, game=rules.WHOLE):
     lines = _cells(board, game)
     if not coloured():
         return "\n".join("".join(text for text, _ in line).rstrip() for line in lines[1::3])
-    return "\n".join("".join(starmap(_painted, line)) for line in lines)
+    return "\n".join("".join(_painted(*part, game) for part in line) for line in lines)
 
 
-def _painted(text, tile):
-    back, ink = map(_nearest, tile_colour(tile))
+def _painted(text, tile, game):
+    back, ink = map(_nearest, tile_colour(tile, game))
     return f"\x1b[48;5;{back};38;5;{ink};1m{text}\x1b[0m"
 
 
@@ -153,7 +156,7 @@ def play(seed, mind, game=rules.WHOLE, plays=False):
     plays: whether the player begins.
 
     Raises:
-        ValueError: where Python has no curses.
+        ValueError: where Python has no curses, or curses does not know the terminal.
     """
     try:
         import curses
@@ -163,14 +166,21 @@ def play(seed, mind, game=rules.WHOLE, plays=False):
     shown = TerminalGame(seed, mind, game)
     if plays:
         shown.play_on(True)
-    curses.wrapper(lambda screen: _loop(curses, screen, shown))
+    try:
+        curses.wrapper(lambda screen: _loop(curses, screen, shown))
+    except curses.error as error:
+        kind = f"TERM={os.environ.get('TERM', '')}"
+        how = "set TERM=xterm-256color, or another that it knows"
+        said = f"this machine does not know this terminal, {kind} ({error}): {how}"
+        raise ValueError(said) from None
     return shown
 
 
 def _loop(curses, screen, shown):
     arrows = {curses.KEY_UP: 0, curses.KEY_RIGHT: 1, curses.KEY_DOWN: 2, curses.KEY_LEFT: 3}
-    curses.curs_set(0)
-    pairs = _pairs(curses)
+    with contextlib.suppress(curses.error):  # of a terminal that cannot hide its cursor
+        curses.curs_set(0)
+    pairs = _pairs(curses, shown.rules)
     while not shown.done:
         screen.erase()
         for number, line in enumerate(shown.lines()):
@@ -192,7 +202,7 @@ def _loop(curses, screen, shown):
             shown.pressed(chr(key))
 
 
-def _pairs(curses):
+def _pairs(curses, game):
     """Return a function from a tile to its colours, the nearest that the terminal has."""
     if not curses.has_colors() or curses.COLORS < 256:
         return lambda tile: curses.A_REVERSE if tile else curses.A_NORMAL
@@ -204,7 +214,7 @@ def _pairs(curses):
             return curses.A_NORMAL
         if tile not in numbers:
             numbers[tile] = len(numbers) + 1
-            back, ink = (_nearest(colour) for colour in tile_colour(tile))
+            back, ink = map(_nearest, tile_colour(tile, game))
             curses.init_pair(numbers[tile], ink, back)
         return curses.color_pair(numbers[tile]) | curses.A_BOLD
 

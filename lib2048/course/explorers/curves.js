@@ -299,7 +299,10 @@ class Explorer {
     else if (kind === "choice") this.choose(news);
     else if (kind === "looked") this.looked(news);
     else if (kind === "file") this.saved(news);
-    else if (kind === "trouble") this.say(news.error, true, news.details);
+    else if (kind === "trouble") {
+      this.looking = false;
+      this.say(news.error, true, news.details);
+    }
   }
 
   // Take what was chosen before the page was loaded again, or by the kernel, which says why.

@@ -221,7 +221,11 @@ class CurvesExplorer(TrainingWidget):
         if not curves:
             ax.set(xticks=[], yticks=[], title="nothing is recorded yet")
             return ax
-        plot.curves(curves, x=x, logx=self.view["log"], each=seeds == "each", ax=ax)
+        apart = [label for label, frames in curves.items() if _are_apart(frames, x)]
+        each = seeds == "each" or bool(apart)
+        if apart and seeds == "mean":
+            ax.set_title(f"each seed: no stretch in common have {', '.join(apart)}", fontsize=10)
+        plot.curves(curves, x=x, logx=self.view["log"], each=each, ax=ax)
         for (*_, paper), colour in zip(drawn, COLOURS, strict=False):
             for _, actions, mean, _ in paper:
                 ax.plot(actions, mean, "D", color=colour, markerfacecolor="white")
@@ -422,3 +426,8 @@ def _of_tables(settings, rate):
         yield f"V₀ {settings.optimistic:g}"
     if settings.stages:
         yield f"{2**settings.stages} stages" + ("" if settings.promotion else ", no promotion")
+
+
+def _are_apart(frames, x):
+    """Say whether frames, one a seed, have no stretch of x in common: then they have no mean."""
+    return max(frame[x].min() for frame in frames) > min(frame[x].max() for frame in frames)

@@ -15,7 +15,7 @@ from lib2048.course.labs.passed import keep_passed
 from lib2048.course.labs.result import FAILED, NOT_ATTEMPTED, Checked, Failed
 from lib2048.course.labs.seeds import PLAIN, lab_seed, rules_of
 from lib2048.learn.own import checked
-from lib2048.machine.child import PRINTED, Child, Ended, load, source_of
+from lib2048.machine.child import PRINTED, Child, Ended, NotStarted, load, source_of
 from lib2048.machine.extras import Missing, advice
 
 SECONDS = 10  # for one check; a looping function is ended then
@@ -110,20 +110,24 @@ def check_text(exercise, text, part, seed, hidden=False):
     key = hashlib.sha256(repr((exercise.name, text)).encode()).digest()
     if key in _known:  # it did not end, or ended the process: once is enough
         return _known[key]
-    printed = []
+    printed, begun = [], False
     try:
         with _lock:
             for name in exercise.needs:  # off the clock, and outside the limit of memory
                 _child.warm(READY[name])
             _child.ask(f"{SIDE}:prepare", {"exercise": exercise.name}, FIRST_SECONDS)
+            begun = True
             found = judge(exercise, text, int(seed), part, _asking(printed))
     except Ended as ended:
         make_ready(exercise.lab)
         reason = _bare(ended.reason) if hidden else ended.reason
         reason = reason if reason.endswith("?") else f"{reason}."
         reason = say("labs.child", function=exercise.function, reason=reason)
-        _known[key] = Checked(exercise.name, FAILED, reason=reason, ended=True)
-        return _known[key]
+        judged = begun and not isinstance(ended, NotStarted)
+        result = Checked(exercise.name, FAILED, reason=reason, ended=judged, judged=judged)
+        if judged:
+            _known[key] = result
+        return result
     if hidden:
         printed.clear()
         found["words"] = _bare_words(found["key"], found["words"], text)

@@ -438,6 +438,8 @@ def _put(one, folder):
         return "; ".join([*line, who.problem, say("hand_in.kept_good")])
     if old and old.hash == who.hash and old.problem == who.problem:
         line.append(say("hand_in.unchanged"))
+        if who.order[:3] == old.order[:3] and who != old:  # what is said of it: is it late?
+            _write_record(who, folder)
     elif old and old.order[:3] > who.order[:3] and not old.problem:
         line.append(say("hand_in.kept"))
     else:
@@ -445,6 +447,12 @@ def _put(one, folder):
         line += [say("hand_in.late")] if who.late else []
         _write(one, folder)
     return "" if who.problem else "; ".join(line)
+
+
+def _write_record(who, folder):
+    """Write what is said of a hand-in."""
+    text = json.dumps(asdict(who), indent=1, ensure_ascii=False)
+    write_text(folder / RECORD, text + "\n")
 
 
 def _write(one, folder):
@@ -455,8 +463,7 @@ def _write(one, folder):
         new.mkdir()
         for name, data in one.files.items():
             (new / name).write_bytes(zlib.decompress(data))
-        text = json.dumps(asdict(one.who), indent=1, ensure_ascii=False)
-        write_text(new / RECORD, text + "\n")
+        _write_record(one.who, new)
         if folder.exists():
             move(folder, Path(part, "old"))
         move(new, folder)

@@ -31,6 +31,7 @@ class Checked:
         stood_in: functions of the library that the answer called instead of missing or wrong ones.
         printed: what the function printed.
         ended: whether the function had to be stopped, or ended its process.
+        judged: False where no check could be run, which is no fault of the function's.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Checked:
     stood_in: list = field(default_factory=list)
     printed: str = ""
     ended: bool = False
+    judged: bool = True
 
     @property
     def passed(self):

@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import itertools
 import json
 import os
 import sqlite3
@@ -131,9 +132,10 @@ class Book:
         """Write the file; return where a copy is, had somebody else written into it, or None."""
         other = None
         if _hash(self.path) != self._hash:
-            other = self.path.with_name("gradebook-changed.db")
+            names = ("gradebook-changed" + (f"-{n}" if n > 1 else "") for n in itertools.count(1))
+            paths = (self.path.with_name(f"{name}.db") for name in names)
+            other = next(path for path in paths if not path.exists())
             with contextlib.suppress(OSError):
-                other.unlink(missing_ok=True)
                 self.path.rename(other)
         for end in ("-journal", "-wal", "-shm"):  # sqlite would bring back what they hold
             self.path.with_name(self.path.name + end).unlink(missing_ok=True)

@@ -128,7 +128,8 @@ class _Work:
             notes += self.missing(handed[name], name)
             result = judged(self.asked[name], handed[name], self.seed, behind)
             cell.outputs = shown(result)
-            self.hurt |= result.ended and any(word in result.reason for word in KILLED)
+            killed = result.ended and any(word in result.reason for word in KILLED)
+            self.hurt |= killed or not result.judged
             if result.passed and result.stood_in:
                 used = ", ".join(result.stood_in)
                 notes.append(say("grading.stood_in", name=result.name, used=used))

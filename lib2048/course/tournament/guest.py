@@ -138,11 +138,14 @@ def _some_games(path, played, games, seed, limits, progress, rules):
                 why = ask(f"{__name__}:serve", message, seconds, limits.memory_mib)["answer"]["why"]
             except Ended as ended:  # before its games did
                 why = ended.reason
-        return _read(Path(folder), path, why, seed, first, limits, rules)
+        return _read(Path(folder), path, why, seed, first, limits, count, rules)
 
 
-def _read(folder, file, why, seed, first, limits, rules=WHOLE):
-    """Return (name, games) as a process wrote them down; one that broke off ends by `why`."""
+def _read(folder, file, why, seed, first, limits, count, rules=WHOLE):
+    """Return (name, games) as a process wrote them down; one that broke off ends by `why`.
+
+    count: how many it was asked for; of more than these only so many are taken.
+    """
     name, *lines = _text(folder / LOG).split("\n")
     if frames := _text(folder / WATCH):  # by faulthandler
         limit = limits.move_s if lines else limits.import_s
@@ -155,6 +158,8 @@ def _read(folder, file, why, seed, first, limits, rules=WHOLE):
     *over, open_game = (line.partition(" ") for line in lines)
     games = [(actions, _about(text)) for actions, _, text in over]
     games += [(open_game[0], {"why": why})] if why else []
+    if len(games) > count:
+        games = [*games[: count - 1], (games[count - 1][0], {"why": TAMPERED})]
     return plain(name), [_replayed(*game, seed, first + n, rules) for n, game in enumerate(games)]
 
 

@@ -8,8 +8,10 @@ from datetime import date
 from pathlib import Path
 
 from lib2048.machine.files import open_file, plain_place, read_csv, write_text
+from lib2048.machine.lock import locked
 
 BITS = 32  # of a seed
+PATIENCE = 10  # seconds, for another process that is at the register
 
 
 def _seed(text):
@@ -40,7 +42,14 @@ def hidden_seed(player, register="hidden_seeds.csv"):
     """
     with open_file(player) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    rows = read_csv(register, COLUMNS) if plain_place(register).exists() else []
+    register = plain_place(register)
+    with locked(register.with_name(f".{register.name}.lock"), PATIENCE):
+        return _seed_in(register, player, digest)
+
+
+def _seed_in(register, player, digest):
+    """Return the seed of a player that a register has, or gets; nobody else writes meanwhile."""
+    rows = read_csv(register, COLUMNS) if register.exists() else []
     row = next((row for row in rows if row["sha256"] == digest), None)
     if row is None:
         row = {"day": f"{date.today()}", "player": Path(player).name, "sha256": digest, "seed": ""}

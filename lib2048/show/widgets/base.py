@@ -168,7 +168,7 @@ class BrowserWidget(anywidget.AnyWidget):
 
     def _draw_again(self):
         """Let the picture in the notebook be what `static` returns now."""
-        if get_ipython() is not None:
+        if self.comm is not None and get_ipython() is not None:
             update_display(self._still(), raw=True, display_id=self.model_id)
 
     def _heard(self, _, message, buffers):

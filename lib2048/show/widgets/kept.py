@@ -40,4 +40,6 @@ def write():
     with _lock:
         names, _ = [*_unwritten], _unwritten.clear()
     for name in names if _shelves else ():
-        _shelves[0]().change(SECTION, name, lambda _, name=name: _games[name])
+        if _shelves[0]().change(SECTION, name, lambda _, name=name: _games[name]) is None:
+            with _lock:
+                _unwritten.add(name)  # for another time: the disk may be full, or the record busy
