@@ -141,7 +141,7 @@ def test_the_loop_learns_another_game_by_the_same_code(doubled):
     for game in ("2048", "doubled"):
         network = Network(f"cells:0123,4567@{game}")
         games = Games(network, method_of(network, Settings(network="cells:0123,4567")), 1)
-        results, _ = games.play(30, 10_000, 30)
+        results, _ = games.play(10_000, 30, 30)
         found.append((results, network.weights.copy()))
     (ours, weights), (theirs, others) = found
     ours[:, 1] *= 2

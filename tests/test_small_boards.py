@@ -253,7 +253,7 @@ def test_epsilon_is_the_share_of_random_actions():
     network = scattered(Network("cells:0145@2x2"), spread=10)
     rule = method_of(network)._replace(epsilon=np.float32(0.25))
     games = Games(network, rule, seed=3)
-    scores = games.play(20_000, 10**9, 20_000)[0][:, 1]
+    scores = games.play(10**9, 20_000, 20_000)[0][:, 1]
     game = SmallGame(2, 2, progress=False)
     exact = [game.follow(network, epsilon).start for epsilon in (0.0, 0.25)]
     assert abs(scores.mean() - exact[1]) < 5 * scores.std() / len(scores) ** 0.5

@@ -3,10 +3,12 @@
 What it is in a browser is in test_browser_train.py.
 """
 
+import gc
 import json
 import subprocess
 import sys
 import threading
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,8 +20,10 @@ from IPython.core.events import EventManager, available_events  # noqa: E402
 from learners import SMALL, same_run, trained  # noqa: E402
 
 from lib2048 import Network, Run, Settings, record_game  # noqa: E402
+from lib2048.course.explorers.tuples import NetworkExplorer  # noqa: E402
 from lib2048.show.widgets import base, train  # noqa: E402
 from lib2048.show.widgets.game import Game  # noqa: E402
+from lib2048.show.widgets.review import ReviewWidget  # noqa: E402
 from lib2048.show.widgets.train import MOST, POINT, Curve, TrainWidget  # noqa: E402
 from lib2048.train import run as training  # noqa: E402
 
@@ -417,7 +421,9 @@ class Shell:
 @pytest.fixture
 def shell(monkeypatch):
     made = Shell()
-    monkeypatch.setattr(train, "get_ipython", lambda: made)
+    monkeypatch.setattr(base, "_cells", {"run": False})
+    for module in (base, train):
+        monkeypatch.setattr(module, "get_ipython", lambda: made)
     return made
 
 
@@ -431,6 +437,20 @@ def test_running_its_cell_again_ends_it(shell, browser):
     assert page.widget.phases == ["stopped"], "before the cell does anything"
     again.widget.start()
     assert rested(again.widget) == ["done"]
+
+
+def test_running_a_cell_again_frees_what_its_widgets_held(shell):
+    def widgets():
+        network, game = Network(SMALL), record_game("greedy", seed=1)
+        ReviewWidget(game, network), NetworkExplorer(network, game)
+        return weakref.ref(network)
+
+    held = shell.run_cell("a", widgets)
+    gc.collect()
+    assert held() is not None
+    shell.run_cell("a")
+    gc.collect()
+    assert held() is None
 
 
 @pytest.mark.parametrize("how", ["interrupted", "cancelled", "closed"])
@@ -474,6 +494,7 @@ def test_it_ends_with_the_kernel_and_leaves_a_checkpoint(tmp_path):
 def test_its_picture_is_drawn_again_when_the_training_rests(browser, monkeypatch):
     drawn = []
     shell = SimpleNamespace(events=SimpleNamespace(register=lambda *what: None))
+    monkeypatch.setattr(base, "_cells", {"run": False})
     monkeypatch.setattr(base, "get_ipython", lambda: shell)
     monkeypatch.setattr(base, "update_display", lambda still, **how: drawn.append((still, how)))
     page = browser(new(), new(rule="tc"), actions=50_000)

@@ -32,7 +32,7 @@ def learned(form, order, kind="td", delay=True):
     games.lanes["board"] = NEARLY_LOST
     games.lanes["number"] = range(2)
     games.counters[1] = 2
-    games.play(10**6, 12, 9)
+    games.play(12, 9)
     weights = network.weights[:500]
     if kind == "autostep":  # exp may differ in the last digit
         return games.lanes["board"].tolist(), [f"{weight:.3g}" for weight in weights]

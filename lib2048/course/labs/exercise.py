@@ -41,7 +41,8 @@ class Exercise:
     same(expected, got) → bool.  compiles: whether numba has to compile it, too.
     needs: packages beyond the core, known to `machine.extras.EXTRAS`.  show: how arguments are
     drawn, by name: "board" (uint64, which is drawn so by itself), "boards" (uint64[n]), "rows"
-    (lists of tiles), "row" (one row of tiles), "text", "hidden".  result: likewise, of what it returns.
+    (lists of tiles), "row" (one row of tiles), "text", "hidden".  result: likewise, of what it
+    returns.
     given(case) → {label: text}: what else is said of a case; tell(case, outcome) → text: how an
     outcome is said, instead of being shown; features(case) → {"the number of turns": 3, "yes the
     game is over": True}: by what wrong cases may be told from right ones, beside what `places` sees

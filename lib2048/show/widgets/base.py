@@ -12,6 +12,7 @@ import itertools
 import json
 import re
 import traceback
+import weakref
 from pathlib import Path
 
 import anywidget
@@ -122,6 +123,9 @@ class BrowserWidget(anywidget.AnyWidget):
 
     entry: the name of its module, which lies beside the file of its class.  `static` returns the
     `Picture` that stands for it, and `_answer` takes a message of the browser.
+
+    It ends when its cell is run again: until it is closed, ipywidgets keeps it with all that it
+    holds, such as a network of some hundred megabytes.
     """
 
     entry = None
@@ -144,6 +148,13 @@ class BrowserWidget(anywidget.AnyWidget):
         self.comm._reply_subshell_for = None
         self.on_msg(self._heard)
         _watch_cells()
+        self._cell = _this_cell()
+        _open.add(self)
+
+    def close(self):
+        """End the widget: its picture is what stays."""
+        _open.discard(self)
+        super().close()
 
     def _still(self):
         """Return the picture and its note, as an output has them."""
@@ -218,6 +229,7 @@ class PositionWidget(BrowserWidget):
 
 
 _cells = {"run": False}  # JupyterLab may bring a message to a second thread while one runs
+_open = weakref.WeakSet()  # widgets that are not closed
 
 
 def _watch_cells():
@@ -225,8 +237,23 @@ def _watch_cells():
     if "shell" in _cells or not (shell := get_ipython()):
         return
     _cells.update(shell=shell, run=True)
-    shell.events.register("pre_run_cell", lambda _: _cells.update(run=True))
+    shell.events.register("pre_run_cell", _before_cell)
     shell.events.register("post_run_cell", lambda _: _cells.update(run=False))
+
+
+def _this_cell():
+    """Return what tells the cell that is running from others: its id, or else its text."""
+    parent = getattr(get_ipython(), "get_parent", dict)() or {}
+    asked = parent.get("metadata", {}).get("cellId"), parent.get("content", {}).get("code")
+    return next(filter(None, asked), None)
+
+
+def _before_cell(info):
+    """End the widgets of a cell that is run again."""
+    _cells.update(run=True)
+    for widget in list(_open):
+        if widget._cell is not None and widget._cell in (info.cell_id, info.raw_cell):
+            widget.close()
 
 
 def trouble(error, who="This widget"):

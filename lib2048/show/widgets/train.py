@@ -304,10 +304,8 @@ class TrainingWidget(BrowserWidget):
     def __init__(self, **traits):
         self._trainings = []
         super().__init__(**traits)
-        self._cell = _this_cell()
         _open.add(self)
         if shell := get_ipython():
-            shell.events.register("pre_run_cell", _before_cell)
             shell.events.register("post_run_cell", _after_cell)
 
     phases = property(lambda self: [t.phase for t in self._trainings], doc="See `Training`.")
@@ -554,21 +552,7 @@ def _about(run, name):
 
 # ---------------------------------------------------------------- cells, and the end of the kernel
 
-_open = weakref.WeakSet()  # widgets
-
-
-def _this_cell():
-    """Return what tells the cell that is running from others: its id, or else its text."""
-    parent = getattr(get_ipython(), "get_parent", dict)() or {}
-    asked = parent.get("metadata", {}).get("cellId"), parent.get("content", {}).get("code")
-    return next(filter(None, asked), None)
-
-
-def _before_cell(info):
-    """End the widgets of a cell that is run again."""
-    for widget in list(_open):
-        if widget._cell is not None and widget._cell in (info.cell_id, info.raw_cell):
-            widget.close()
+_open = weakref.WeakSet()  # widgets that train
 
 
 def _after_cell(result):
