@@ -12,9 +12,10 @@ torch = pytest.importorskip("torch")
 from safetensors import safe_open  # noqa: E402
 from safetensors.torch import save_file  # noqa: E402
 
-from lib2048 import load  # noqa: E402
+from lib2048 import from_tiles, load  # noqa: E402
 from lib2048.deep import files  # noqa: E402
-from lib2048.deep.policy import new_policy_network  # noqa: E402
+from lib2048.deep.policy import PolicyNetwork, make_policy, new_policy_network  # noqa: E402
+from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.networks.storage import info, save_with  # noqa: E402
 
 
@@ -95,6 +96,19 @@ def test_weights_that_half_a_float_cannot_hold_are_not_rounded(tmp_path):
     with pytest.raises(FloatingPointError):
         files.save(network, tmp_path / "a.safetensors", half=True)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("hidden", [(32,), (8, 16, 8), ()], ids=str)
+@pytest.mark.parametrize("name", ["policy", "mine"])
+def test_a_policy_network_of_any_size_name_and_game_comes_back(tmp_path, hidden, name):
+    module = make_policy(5, hidden)
+    network = PolicyNetwork(module, name, parse_game("2048@3x3"))
+    files.save(network, tmp_path / "a.safetensors")
+    given = {} if name == "policy" else {"module": make_policy(6, hidden)}
+    again = files.load(tmp_path / "a.safetensors", **given)
+    board = [from_tiles([[2, 0, 2, 0], [4, 8, 0, 0], [0] * 4, [0] * 4])]
+    assert (again.probabilities(board) == network.probabilities(board)).all()
+    assert (again.name, again.game) == (name, network.game)
 
 
 def test_what_is_no_file_is_refused_at_once(tmp_path):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,15 @@ from safetensors.torch import save as pack
 from torch import nn
 
 from lib2048.deep.network import ValueNetwork
-from lib2048.deep.policy import PolicyNetwork, new_policy_network
+from lib2048.deep.policy import HIDDEN, PolicyNetwork, make_policy
+from lib2048.game.batch import CELLS, KINDS
+from lib2048.game.bits import WHOLE
+from lib2048.game.game import parse_game
 from lib2048.machine.arrays import SEAL, Form, check_arrays, member
 from lib2048.machine.files import open_file, write_atomic
 from lib2048.machine.memory import check_memory
 from lib2048.machine.terminal import in_short
-from lib2048.networks.neural import OWN, SUFFIX, is_neural, kind_of, one_name
+from lib2048.networks.neural import OWN, POLICY, SUFFIX, is_neural, kind_of, one_name
 
 FORMAT = "lib2048 2"
 ABOUT = {"format", "network", "options", "info", SEAL}  # what a file says of itself
@@ -58,6 +62,8 @@ def save_with(network, path, info, half=False):
     options = network.arguments()
     about = {"format": FORMAT, "info": json.dumps(info), "network": options.pop("name")}
     about |= {"options": json.dumps(options)}
+    if isinstance(network, PolicyNetwork):
+        about |= {"kind": POLICY, "game": network.game.name}
     packed = pack(tensors, about | {SEAL: _seal(about, tensors)})
     write_atomic(path, lambda file: file.write(packed), len(packed))
 
@@ -88,7 +94,7 @@ def load(path, name=None, module=None, device="cpu", precision="float32"):
             f"{path}: holds weights of {found}: give the module that takes them, "
             "deep.load(…, module=…)"
         )
-    network = _new(about, module, device, precision, path)
+    network = _new(about, tensors, module, device, precision, path)
     _take_up(network, about, tensors, path)
     return network
 
@@ -107,16 +113,26 @@ def _take_up(network, about, tensors, path):
     module.load_state_dict(tensors)
 
 
-def _new(about, module, device, precision, path):
+def _new(about, tensors, module, device, precision, path):
     """Return the network that a file describes, before its weights are set."""
-    found = about["network"]
-    if kind_of(found) == "policy":
-        return new_policy_network()
-    what, options = found if module is None else module, _object(about["options"], path)
+    found, options = about["network"], _object(about["options"], path)
+    what = found if module is None else module
     try:
+        if kind_of(found) != "value" and POLICY in (about.get("kind"), found):
+            module = make_policy(hidden=_hidden(tensors)) if module is None else module
+            return PolicyNetwork(module, found, parse_game(about.get("game", WHOLE)))
         return ValueNetwork(what, found, device=device, precision=precision, **options)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: its options make no network: {error}") from None
+
+
+def _hidden(tensors):
+    """Return how many units the hidden layers of a policy network have, by its weights."""
+    in_order = sorted(tensors, key=lambda name: (len(name), name))  # 0.weight, 2.weight, …
+    shapes = [tuple(tensors[name].shape) for name in in_order]
+    sizes = [CELLS * KINDS, *(shape[0] for shape in shapes if shape)]
+    chained = shapes == [(after, before) for before, after in pairwise(sizes)]
+    return tuple(sizes[1:-1]) if chained else HIDDEN
 
 
 def info(path):
