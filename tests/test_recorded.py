@@ -278,7 +278,8 @@ def test_an_optimistic_start_pays_where_tc_comes_last():
 
 def test_small_tuples_on_the_carousel_score_more():
     """At either depth, in their 7·10^9 actions, than the carousel alone in 10^10; one run each."""
-    tests = recorded_tests("late_1e10", "long", pooled=True).set_index(["run", "plies", "actions"])
+    tests = recorded_tests("late_1e10", "long", pooled=True)
+    tests = tests.set_index(["run", "plies", "actions"]).sort_index()
     for plies in (1, 3):
         (new,) = tests.loc["redundant_on", plies].itertuples()
         old = tests.loc["carousel", plies, 1e10]
