@@ -50,7 +50,8 @@ def test_what_plays_and_ships_names_runs_of_the_lists():
         if (network := getattr(job, "network", None))
     }
     files = {  # what is shipped already
-        f"data/weights/{name}" for name in ("42-33.npz", "42-33-stages.npz", "cnn22.safetensors")
+        f"data/weights/{name}"
+        for name in ("42-33.npz", "42-33-stages.npz", "42-33-4-22-stages.npz", "cnn22.safetensors")
     }
     trained = {"curves/td0_4x6_backward-seed1", "fine/0.0003-seed1", "late_1e10/carousel-seed1",
                "overfitting/tc-seed1", "page/six-long-seed1", "tc_1e10/tc-seed1",
