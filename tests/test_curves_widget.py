@@ -170,7 +170,7 @@ def test_seeds_without_a_stretch_in_common_are_told(browser):
 def test_seeds_without_a_mean_are_drawn_one_by_one():
     widget = CurvesExplorer("curves", plies=1)  # which is shown by the choices of every lesson
     ax = widget.figure()
-    assert "no stretch in common have td0_4x6_forward" in ax.get_title()
+    assert ax.get_title() == "seeds without a stretch in common: each is drawn"
     assert "img" in widget._still()["text/html"]
 
 

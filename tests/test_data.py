@@ -47,7 +47,7 @@ def test_weights_are_not_installed(installed, name):
         ("exact.csv", "curves/exact.csv"),
         ("data/published/sources.csv", "published/sources.csv"),
         ("published/jaskowski2018_table1.csv", "published/jaskowski2018_table1_learning_rules.csv"),
-        ("weights/42_33.npz", "weights/42-33.npz"),
+        ("weights/42-3.npz", "weights/42-33.npz"),
     ],
 )
 def test_nearest_names(wrong, near):

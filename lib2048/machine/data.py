@@ -47,7 +47,7 @@ def _advice(name, folder):
     if not folder.is_dir():
         return "this copy of the library came without its folder data/"
     names = [p.relative_to(folder).as_posix() for p in sorted(folder.rglob("*"))]
-    begun = [n for n in names if n.startswith(name.rsplit(".", 1)[0])]
+    begun = sorted((n for n in names if n.startswith(name.rsplit(".", 1)[0])), key=len)
     near = begun or difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if near:
         return f"it is not there; the nearest names are {', '.join(near[:3])}"

@@ -221,11 +221,10 @@ class CurvesExplorer(TrainingWidget):
         if not curves:
             ax.set(xticks=[], yticks=[], title="nothing is recorded yet")
             return ax
-        apart = [label for label, frames in curves.items() if _are_apart(frames, x)]
-        each = seeds == "each" or bool(apart)
-        if apart and seeds == "mean":
-            ax.set_title(f"each seed: no stretch in common have {', '.join(apart)}", fontsize=10)
-        plot.curves(curves, x=x, logx=self.view["log"], each=each, ax=ax)
+        if seeds == "mean" and any(_are_apart(frames, x) for frames in curves.values()):
+            seeds = "each"
+            ax.set_title("seeds without a stretch in common: each is drawn", fontsize=10)
+        plot.curves(curves, x=x, logx=self.view["log"], each=seeds == "each", ax=ax)
         for (*_, paper), colour in zip(drawn, COLOURS, strict=False):
             for _, actions, mean, _ in paper:
                 ax.plot(actions, mean, "D", color=colour, markerfacecolor="white")
