@@ -79,8 +79,8 @@ def plain_expected(board, theta, size):
 def test_the_expectation_is_that_over_all_spawns(size):
     player = ADP(new_game(*size))
     player.theta = np.array([3.0, -1.0, 0.5, 2.0])
-    random = ProbabilityPlayer(lambda boards, legal: 1.0 * legal, explore=True)
-    states = record_games(random, 30, seed=1, game=player.game).boards[::3]
+    random = ProbabilityPlayer(lambda _, legal: 1.0 * legal, explore=True, game=player.game)
+    states = record_games(random, 30, seed=1).boards[::3]
     expected = np.array([plain_expected(board, player.theta, size) for board in states])
     np.testing.assert_allclose(player.expected(states), expected, atol=1e-12)
     assert np.isneginf(expected).any()
