@@ -97,7 +97,9 @@ def test_the_game_of_lesson_00_is_found_again(reader):
             "games", f"{name} 2048 3 None", lambda _, taken=taken: game | {"actions": taken}
         )
     for other in ("threes", "2048@3x4"):  # longer, and of another game
-        mine.change("games", f"00_start_here-003 {other} 3 None", lambda _: game | {"actions": "01" * 40})
+        mine.change(
+            "games", f"00_start_here-003 {other} 3 None", lambda _: game | {"actions": "01" * 40}
+        )
     found = own_game()
     assert [step.board for step in found[:-1]] == [step.board for step in steps]
     assert found[-1].action is None
