@@ -666,6 +666,19 @@ def test_reproduce_lists_all_there_is(capsys, monkeypatch):
     assert rows[lists.index("exact")][2:] == ["4", "·", "·", "4", "·", "·", "·", "·"]
 
 
+def test_each_network_that_we_ship_is_found_whatever_its_kind():
+    kinds = {path.stem: path.suffix for path in (DATA / "weights").iterdir()}
+    assert kinds["cnn22"] == ".safetensors" and kinds["42-33"] == ".npz"
+    found = set()
+    for path in (DATA / "runs").glob("*.toml"):
+        wanted, jobs = read_collect(path), read_list(path)
+        for job in jobs:
+            if reproduce.is_shipped(job, wanted) and job.name in kinds:
+                found.add(job.name)
+                assert reproduce.sources_of(jobs, job, wanted, DATA) is not None, job.name
+    assert {"cnn22", "42-33"} <= found
+
+
 def told(path, folder):
     """Return what reproduce says of a list."""
     return reproduce.row_of(path.stem, read_list(path), read_collect(path), folder)

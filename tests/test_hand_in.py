@@ -16,6 +16,7 @@ from lib2048.course import labs
 from lib2048.course.labs import exercise, seeds
 from lib2048.course.labs import pack as packing
 from lib2048.course.labs.collect import collect, read_record
+from lib2048.course.labs.grading import read_graded
 from lib2048.course.labs.notebook import lab_of, not_attempted, student_of
 from lib2048.course.labs.pack import pack
 
@@ -213,6 +214,16 @@ def taken(course):
 
 def record(course, student):
     return read_record(course / "submitted" / student / "hw01")
+
+
+@pytest.mark.parametrize("notes", [5, "late", ["late", 5]])
+def test_a_record_whose_notes_are_no_texts_is_none(tmp_path, notes):
+    about = {"student": "1", "name": "A", "lms": "moodle", "file": "f", "order": [1, "x"]}
+    for right in (["late"], notes):
+        (tmp_path / "collected.json").write_text(json.dumps(about | {"notes": right}))
+        (tmp_path / "graded.json").write_text(json.dumps({"student": "1", "notes": right}))
+        for found in (read_record(tmp_path), read_graded(tmp_path)):
+            assert found is None if right == notes else found.notes == ["late"]
 
 
 def test_a_moodle_download(tmp_path):

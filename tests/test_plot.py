@@ -105,7 +105,6 @@ LEGENDS = {  # every plot whose groups a reader names
     "each": lambda name: plot.curves({name: frame([1, 2])}, each=True),
     "reference": lambda name: plot.curves(frame([1, 2]), reference={name: 2}),
     "scores": lambda name: plot.scores({name: [1, 2]}),
-    "ecdf": lambda name: plot.scores({name: [1, 2]}, "ecdf"),
     "tiles": lambda name: plot.tiles({name: {64: 0.5}}),
     "differences": lambda name: plot.differences({name: differences(a=(1, 2))}),
     "regret": lambda name: plot.regret({name: regrets(a=(0.1, 0.05))}),
@@ -121,11 +120,6 @@ def test_a_legend_has_every_name(kind, name):
     assert [text.strip() for text in legend(LEGENDS[kind](name))] == [name]
 
 
-def test_points_have_the_colour_of_their_curve_under_any_name():
-    ax = plot.curves({"_mine": frame([1, 2])}, points={"_mine": frame([1])})
-    assert ax.lines[0].get_color() == ax.lines[1].get_color()
-
-
 def test_one_curve_needs_no_legend_and_a_history_is_a_curve():
     ax = plot.curves(SimpleNamespace(frame=frame([5, 6])), x="games")
     assert ax.get_legend() is None
@@ -137,13 +131,6 @@ def test_seeds_become_their_mean_and_a_band_from_lowest_to_highest():
     assert len(ax.lines) == 1 and ax.lines[0].get_ydata().tolist() == [5, 25]
     band = ax.collections[0].get_paths()[0].vertices
     assert {(2000, 10), (2000, 40), (1000, 0), (1000, 10)} <= set(map(tuple, band))
-
-
-def test_seeds_can_be_thin_lines():
-    ax = plot.curves({"a": [frame([0, 10]), frame([10, 40])]}, band=False)
-    assert len(ax.lines) == 3 and not ax.collections
-    assert all(line.get_linewidth() < ax.lines[0].get_linewidth() for line in ax.lines[1:])
-    assert {line.get_color() for line in ax.lines} == {COLOURS[0]}
 
 
 def test_seeds_are_averaged_only_where_all_have_been():
@@ -166,7 +153,6 @@ def test_one_frame_with_intervals_gets_them_as_its_band():
     ax = plot.curves({"a": frame([10, 20], ci95=[1.0, 2.0])})
     band = set(map(tuple, ax.collections[0].get_paths()[0].vertices))
     assert {(1000, 9), (1000, 11), (2000, 18), (2000, 22)} <= band
-    assert not plot.curves({"a": frame([10, 20], ci95=[1.0, 2.0])}, band=False).collections
 
 
 def test_a_recorded_curve_is_grey_dashed_and_names_its_command():
@@ -182,17 +168,6 @@ def test_a_recorded_curve_is_grey_dashed_and_names_its_command():
 def test_a_reference_is_a_horizontal_line_with_a_name():
     ax = plot.curves(frame([1, 2]), reference={"the lab program": 68664})
     assert set(ax.lines[1].get_ydata()) == {68664} and legend(ax) == ["the lab program"]
-
-
-def test_points_of_a_paper_are_open_marks_in_the_colour_of_their_curve():
-    measured = pd.DataFrame({"actions": [9e9], "mean": [250.0], "ci95": [3.0]})
-    curves = {"a": frame([1, 2]), "b": frame([2, 3])}
-    ax = plot.curves(curves, points={"b": measured, "a": measured})
-    marks = [line for line in ax.lines if line.get_marker() == "D" and len(line.get_xdata())]
-    colours = {line.get_label(): line.get_color() for line in ax.lines}
-    assert [mark.get_color() for mark in marks] == [colours["b"], colours["a"]]
-    assert {mark.get_markerfacecolor() for mark in marks} == {"white"}
-    assert ax.get_legend_handles_labels()[1].count("the paper") == 1
 
 
 def test_a_long_run_can_be_seen_on_a_logarithmic_axis():
@@ -264,13 +239,6 @@ def test_a_histogram_shows_shares_and_the_mean():
     assert set(ax.lines[0].get_xdata()) == {1000}
     assert ax.get_xlabel() == "score of a game (points)" and ax.get_ylabel() == "games (%)"
     assert legend(ax) == ["a", "b"] and "4\u00a0k" in tick_texts(ax.xaxis)
-
-
-def test_an_ecdf_rises_from_nothing_to_all():
-    ax = plot.scores([1.0, 2.0, 3.0, 4.0], kind="ecdf")
-    xs, ys = ax.lines[0].get_data()
-    assert ys[0] == 0 and ys[-1] == 1 and dict(zip(xs, ys))[2.0] == 0.5
-    assert ax.get_legend() is None
 
 
 # ------------------------------------------------------------------------------------ comparisons
@@ -446,7 +414,6 @@ def test_a_game_without_values_shows_the_score_alone():
         (lambda: plot.tiles({}), "no results"),
         (lambda: plot.tile_table({"a": {64: 93}}), "a: the share of 64 is between 0 and 1, not 93"),
         (lambda: plot.scores([]), "no scores"),
-        (lambda: plot.scores([1], kind="pie"), "kind is"),
         (lambda: plot.ladder(["a"], [0]), "above 0"),
         (lambda: plot.ladder(["a"], [1, 2]), "1 names need as many numbers, not 2"),
         (lambda: plot.intervals([], [], []), "0 names"),

@@ -22,7 +22,7 @@ from lib2048.course.reader import copies, jupyter_settings
 from lib2048.course.reader import folder as mine
 from lib2048.course.reader import progress as room
 from lib2048.machine import terminal
-from lib2048.show.words import thousands
+from lib2048.machine.printed import thousands
 from lib2048.train.history import History
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -95,6 +95,10 @@ def test_the_game_of_lesson_00_is_found_again(reader):
         taken = "".join(str(step.action) for step in actions)
         mine.change(
             "games", f"{name} 2048 3 None", lambda _, taken=taken: game | {"actions": taken}
+        )
+    for other in ("threes", "2048@3x4"):  # longer, and of another game
+        mine.change(
+            "games", f"00_start_here-003 {other} 3 None", lambda _: game | {"actions": "01" * 40}
         )
     found = own_game()
     assert [step.board for step in found[:-1]] == [step.board for step in steps]

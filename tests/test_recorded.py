@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from lib2048 import Settings, compare, data
-from lib2048.course import paper_tests, recorded_lists, recorded_tests
+from lib2048.course import recorded_lists, recorded_tests
 from lib2048.course.recorded import (
     MOST_BYTES,
     POINT,
@@ -136,18 +136,6 @@ def test_all_games_of_a_network_are_pooled():
         assert both[share] == pytest.approx((one[share] + other[share]) / 2)
     assert both["ci95"] == pytest.approx(math.hypot(one["ci95"], other["ci95"]) / 2)
     assert recorded_tests("depth", pooled=True).empty
-
-
-def test_the_papers_tests_stand_beside_the_runs():
-    found = paper_tests("late", "late_questions", "tc_1e10")
-    deep = found[found["plies"] == 3].set_index("run")
-    table = pd.read_csv(data("published/jaskowski2018_table3_stages.csv"))
-    table = table[table["depth_ply"] == 3].set_index("algorithm")["score_mean"]
-    assert deep["mean"]["one_stage"] == table["1 stage"]
-    assert deep["mean"]["promotion"] == table["2^4 stages, WP"]
-    assert deep["actions"]["one_stage"] == 4 * deep["actions"]["tc"] == 4e10
-    with pytest.raises(ValueError, match="there is no list 'lates'"):
-        paper_tests("lates")
 
 
 def test_a_list_without_runs_has_no_tests():

@@ -359,6 +359,13 @@ def test_what_takes_64_bits_alone_says_so(network):
 # ---------------------------------------------------------------- widgets, terminal, environments
 
 
+def test_an_action_that_changes_nothing_beside_it_is_said_to_be_that():
+    rows = [[TILE, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]]
+    widget = PlayWidget(player=None, board=rows)
+    widget.act("Up")
+    assert widget.message == "Up changes nothing: it is not legal, and no tile spawns."
+
+
 def test_the_board_to_play_knows_it():
     widget = PlayWidget(seed=2, board=CLOSE, player="heuristic")
     widget.act("Left")

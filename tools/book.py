@@ -23,6 +23,8 @@ import live
 import pandas as pd
 import play_page
 
+from lib2048.machine.printed import thousands
+
 ROOT = Path(__file__).resolve().parents[1]
 BOOK = ROOT / "build/book"
 # The rest of docs/ is at the book's root, under its own names.
@@ -164,7 +166,7 @@ ALIVE = {
 def front(text, found):
     """Return the front page with its tables of contents and the staircase."""
     lists = {
-        "lessons": [f for f in found if f.startswith("notebooks/") and "/0" in f or "/1" in f],
+        "lessons": [f for f in found if f.startswith(("notebooks/0", "notebooks/1"))],
         "appendices": [f for f in found if f.startswith("notebooks/A")],
         "labs": [f for f in found if f.startswith("notebooks/homework/")],
     }
@@ -214,14 +216,10 @@ def staircase(pages):
         share = math.log(mean / LEAST) / most
         page = next(p for f, p in pages.items() if f.startswith(f"notebooks/{lesson}_"))
         link = f'<a href="{page.replace(".ipynb", ".html")}" title="lesson {lesson}">{player}</a>'
-        score = f'<span class="score"><b>{points(mean)}</b> ± {points(half)}</span>'
+        score = f'<span class="score"><b>{thousands(mean)}</b> ± {thousands(half)}</span>'
         bar = f'<li style="--share: {share:.3f}">{link}<span class="bar"></span>'
         lines.append(f"{bar}{score}</li>")
     return '<ol class="staircase">\n' + "\n".join(lines) + "\n</ol>"
-
-
-def points(number):
-    return f"{number:,.0f}".replace(",", "\u202f")
 
 
 # ---- the reference ---------------------------------------------------------------------------

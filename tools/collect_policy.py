@@ -28,7 +28,7 @@ def run_of(path):
 
 
 def learning(path):
-    """Say whether a file has a row for each batch: others are of one game, or of a warm start."""
+    """Say whether a file has a row for each batch: others are of a warm start, or of ADP."""
     return {"games", "score"} <= set(pd.read_csv(path, nrows=0))
 
 

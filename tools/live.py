@@ -23,8 +23,8 @@ from play_page import BOARD, MADE, ROOT
 import lib2048
 from lib2048 import PlayWidget, ReplayWidget, SmallGame, course, load, record_game
 from lib2048.game.board import to_tiles
+from lib2048.machine.printed import thousands
 from lib2048.show.widgets.base import front_end, style_sheet
-from lib2048.show.words import set_apart
 
 WIDGETS, EXPLORERS = ROOT / "lib2048/show/widgets", ROOT / "lib2048/course/explorers"
 KINDS = {
@@ -134,8 +134,8 @@ def words():
     score = sum(int(step.reward) for step in steps)
     tile = max(map(max, to_tiles(steps[-1].board)))
     return {
-        "@actions@": set_apart(f"{len(steps) - 1:,}"),
-        "@points@": set_apart(f"{score:,}"),
+        "@actions@": thousands(len(steps) - 1),
+        "@points@": thousands(score),
         "@tile@": str(tile),
     }
 
@@ -164,10 +164,10 @@ def rounded(point):
 # ---------------------------------------------------------------- in a lesson
 
 
-def alive(notebook, lesson, root=".."):
+def alive(notebook, lesson):
     """Let the pictures of widgets in a notebook come alive where the page can do that.
 
-    It changes the notebook, a dict; lesson: its name; root: the way to the book's front page.
+    It changes the notebook, a dict; lesson: its name.
     Returns {name of a script: its text}, the data that only this lesson has.
     """
     found, last = {}, None
@@ -191,7 +191,7 @@ def alive(notebook, lesson, root=".."):
         )
         last = output["data"]
     if last:
-        last["text/html"] += f'\n<script src="{root}/_static/play/live.js"></script>'
+        last["text/html"] += '\n<script src="../_static/play/live.js"></script>'
     return found
 
 

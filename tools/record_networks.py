@@ -66,10 +66,10 @@ def main():
     for file in options.files:
         rows, keys = WHAT[options.what](load(file, to_play=True), options)
         keys = ["network", "actions", *keys]
-        rows = rows.assign(**named(file, options), sources=SOURCE_HASH)
+        rows = rows.assign(**named(file, options))
         rows = rows[keys + [name for name in rows if name not in keys]]
         print(rows.to_string(), flush=True)
-        replace(CURVES / f"{options.what}.csv", rows, keys)
+        replace(f"{options.what}.csv", rows, keys)
 
 
 def named(file, options):
@@ -80,10 +80,11 @@ def named(file, options):
     return {"network": re.sub(r"-(quarter|seed\d+)$", "", name), "actions": learned}
 
 
-def replace(path, rows, keys):
-    """Put rows into a table, in place of those that are of the same."""
+def replace(name, rows, keys):
+    """Put rows into a file of data/curves, in place of those that are alike by some columns."""
+    path, rows = CURVES / name, rows.assign(sources=SOURCE_HASH)
     if path.exists():
-        old, new = pd.read_csv(path), rows.set_index(keys).index
+        old, new = pd.read_csv(path, dtype={"formation": str}), rows.set_index(keys).index
         rows = pd.concat([old[~old.set_index(keys).index.isin(new)], rows])
     rows.to_csv(path, index=False, float_format="%.6g")
 

@@ -5,7 +5,6 @@ Each run of RUNS, once for each of its seeds, leaves in FOLDER
 NAME-seedN.csv   a row for each batch of games: games and actions so far, seconds of processor
                  time, means over its games (score, length, tile_sum, distance to certainty,
                  entropy), share of its games that reached 256, 512, 1024 and 2048
-NAME-seedN-game.csv     distance to certainty at each move of one game, after learning
 NAME-seedN.json  its settings, the command, and what 1000 test games give, with the most likely
                  action and with drawn ones
 NAME-seedN.safetensors  the weights
@@ -30,7 +29,7 @@ from lib2048 import Settings, evaluate, load
 from lib2048.deep.adp import ADP
 from lib2048.deep.mcts import MCTS, MCTSPlayer, uniform
 from lib2048.deep.moves import record_games
-from lib2048.deep.policy import distance_to_certainty, new_policy_network
+from lib2048.deep.policy import new_policy_network
 from lib2048.deep.reinforce import BATCH_COLUMNS, PolicyLearner
 from lib2048.deep.warm import warm_start
 from lib2048.learn.lockstep import FOREVER
@@ -133,15 +132,7 @@ def record_run(folder, name):
         learner = PolicyLearner(network, settings)
         write(path.with_suffix(".csv"), learned(learner, batches), COLUMNS)
         save_file(network.module.state_dict(), path.with_suffix(".safetensors"))
-        write(folder / f"{name}-seed{seed}-game.csv", one_game(network), ("move", "distance"))
         say(path, settings=settings.config(), batches=len(learner.batches), **both(network))
-
-
-def one_game(network):
-    """Return the distance to certainty at each move of one game of drawn actions."""
-    moves = record_games(network.player(explore=True), 1)
-    distances = distance_to_certainty(network.probabilities(moves.boards))
-    return list(enumerate(distances.round(4).tolist()))
 
 
 def record_adp(folder):

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from record_networks import CURVES, replace
 
 from lib2048 import NetworkPlayer, load, player, symmetries, to_tiles
 from lib2048.endgame import Formation, solve
 from lib2048.endgame import load as load_table
 from lib2048.endgame.table import large_cells
-from lib2048.machine.kernels import SOURCE_HASH
 from lib2048.machine.threads import processors
 from lib2048.play.players import network_player
 from lib2048.ruler import positions
@@ -33,7 +33,7 @@ from lib2048.ruler.losses import where_lost
 from lib2048.ruler.regret import measure, optimum, summed
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-RULER, CURVES = DATA / "ruler.npz", DATA / "curves"
+RULER = DATA / "ruler.npz"
 SHIPPED = "42-33", "42-33-tuned", "42-33-stages"
 TRAINED = "one_stage-1e6", "one_stage-1e7", "one_stage", "promotion", "carousel"
 COUNT, SAMPLE, TIMES = 10_000, 500, 200
@@ -67,16 +67,6 @@ def shipped(name):
 def deeper(who, plies):
     """Return a player of a network, looking ahead so far."""
     return who if plies == 1 else network_player(who.network, plies)
-
-
-def replace(name, rows, by):
-    """Put rows into a file of data/curves, in place of those that are alike by some columns."""
-    path, rows = CURVES / name, rows.assign(sources=SOURCE_HASH)
-    if path.exists():
-        old = pd.read_csv(path, dtype={"formation": str})
-        new = rows.set_index(by).index
-        rows = pd.concat([old[~old.set_index(by).index.isin(new)], rows])
-    rows.to_csv(path, index=False, float_format="%.6g")
 
 
 # ---------------------------------------------------------------- parts

@@ -101,8 +101,8 @@ def state_of(about, job, wanted, data, known):
 def sources_of(about, job, wanted, data):
     """Return the hash of the sources that recorded a job, '' for an unknown one, None for none."""
     if is_shipped(job, wanted):
-        file = data / "weights" / f"{job.name}.npz"
-        return info(file)["info"].get("config", {}).get("sources", "") if file.exists() else None
+        file = next((data / "weights").glob(f"{job.name}.*"), None)
+        return info(file)["info"].get("config", {}).get("sources", "") if file else None
     if "each" in wanted.files:
         note = data / "curves" / f"{each_name(wanted, job)}.json"
         return read_json(note)["config"].get("sources", "") if note.exists() else None

@@ -23,7 +23,7 @@ _LAZY = {
         "course.pictures": "draw_promotion draw_time",
         "course.predictions": "mark_prediction predict predicted you_said",
         "course.reader.own_game": "own_game",
-        "course.recorded": "paper_tests recorded_lists recorded_tests",
+        "course.recorded": "recorded_lists recorded_tests",
         "course.tournament.hidden_seed": "hidden_seed",
         "course.weight_errors": "by_visits coherence one_weight",
         "learn.examples": "fit places",

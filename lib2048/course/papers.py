@@ -271,9 +271,7 @@ def _player(pair):
     return line["mean"].iloc[0], line["ci95"].iloc[0], 1, pair["trained"]
 
 
-@functools.cache
-def _tests(place):
-    return recorded_tests(place)
+_tests = functools.cache(recorded_tests)
 
 
 @functools.cache

@@ -81,7 +81,7 @@ def you_said(name, unit="", truth=None):
     _reveal(_named(name), truth)
     if (value := predicted(name)) is None:
         return f"your guess ({_named(name)}) would stand here"
-    return f"you said {_said(value)} {unit if not isinstance(value, str) else ''}".rstrip()
+    return f"you said {as_said(value)} {unit if not isinstance(value, str) else ''}".rstrip()
 
 
 def _named(name):
@@ -140,7 +140,7 @@ def _read(sign, digits, size):
     return int(number) if number.is_integer() else number
 
 
-def _said(value):
+def as_said(value):
     """Write a prediction as people read numbers: 12 000; words in quotation marks."""
     if isinstance(value, str):
         return f"“{value}”"
@@ -152,7 +152,7 @@ def _line(name, before, now, drawn=False):
     if not now:
         ways = "draw it. Or write it in place of None" if drawn else "write it in place of None,"
         return f"{name} waits for your guess: {ways} and run this cell again."
-    first, last = (_said(now[key]["value"]) for key in ("first", "last"))
+    first, last = (as_said(now[key]["value"]) for key in ("first", "last"))
     at_first = f" (at first {first})" if first != last else ""
     if before == now:
         return f"{name}: you said {last}{at_first}."
@@ -234,10 +234,10 @@ def mark_prediction(ax, name, history=None):
     if drawn and _make_room(ax, max(drawn[1])) is None:
         ax.plot(*drawn, color=YOURS, linestyle=DASHED, linewidth=1.8)
         note = {"color": YOURS, "fontsize": 11, "ha": "right", "va": "bottom"}
-        ax.annotate(f"you said {_said(value)}", (drawn[0][-1], drawn[1][-1]), **note)
+        ax.annotate(f"you said {as_said(value)}", (drawn[0][-1], drawn[1][-1]), **note)
         return ax
     if isinstance(value, str):
-        ax.set_title(f"you said {_said(value)}", loc="right", fontsize=11, color=YOURS)
+        ax.set_title(f"you said {as_said(value)}", loc="right", fontsize=11, color=YOURS)
     elif value is not None:
         _mark(ax, value)
     return ax
@@ -258,7 +258,7 @@ def _mark(ax, value):
     """Draw a line at the number, or an arrow towards it, and write the number there."""
     note = {"color": YOURS, "fontsize": 11, "textcoords": "offset points", "annotation_clip": False}
     note["bbox"] = {"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.5}
-    edge, said = _make_room(ax, value), f"you said {_said(value)}"
+    edge, said = _make_room(ax, value), f"you said {as_said(value)}"
     if edge is None:
         ax.axhline(value, color=YOURS, linestyle=DASHED, linewidth=1.8)
         note |= {"xycoords": ("axes fraction", "data"), "ha": "right", "va": "bottom"}

@@ -142,7 +142,9 @@ def recorded_tests(*names, pooled=False):
     Raises:
         ValueError: for a name that is none.
     """
-    rows = [row for told in _called(names) for row in told.tests()]
+    if unknown := [name for name in names if name not in _lists()]:
+        raise ValueError(f"there is no list {unknown[0]!r}: use {', '.join(_lists())}")
+    rows = [row for name in names for row in _lists()[name].tests()]
     table = pd.DataFrame(rows, columns=[*TEST, *REACHED, *MORE])
     table = table.astype(dict.fromkeys((*NUMBERS, *REACHED), float))
     return _pooled(table) if pooled else table
@@ -158,13 +160,6 @@ def _pooled(tests):
     how |= dict.fromkeys(("games", "ci95", *means), lambda column: column.sum(min_count=1))
     found = parts.groupby(keys, sort=False, dropna=False, as_index=False).agg(how)
     return found.assign(ci95=found["ci95"] ** 0.5)[tests.columns]
-
-
-def _called(names):
-    """Return the lists of these names, also those without curves; raises ValueError for others."""
-    if unknown := [name for name in names if name not in _lists()]:
-        raise ValueError(f"there is no list {unknown[0]!r}: use {', '.join(_lists())}")
-    return [_lists()[name] for name in names]
 
 
 @functools.cache
@@ -396,28 +391,6 @@ def _paper_points():
             half = getattr(row, "score_ci95", None)
             points.append((int(row.depth_ply), float(told.actions), float(row.score_mean), half))
     return found
-
-
-def paper_tests(*names):
-    """Return what papers have of the runs of some lists: a DataFrame, see `recorded_tests`.
-
-    A row a test of a paper: list, run, actions, plies, mean, ci95 (nan where none is given), as
-    `paper_points` has them.
-
-    Args:
-        *names: of lists.
-
-    Raises:
-        ValueError: for a name that is none.
-    """
-    rows = [
-        (told.name, run, actions, plies, mean, ci95)
-        for told in _called(names)
-        for run in dict.fromkeys(run for run, _ in told.runs)
-        for plies, actions, mean, ci95 in paper_points(told.name, run)
-    ]
-    table = pd.DataFrame(rows, columns=["list", "run", "actions", "plies", "mean", "ci95"])
-    return table.astype({"actions": float, "mean": float, "ci95": float})
 
 
 @functools.cache

@@ -22,7 +22,8 @@ from lib2048.game.board import to_tiles
 from lib2048.game.game import Game, parse_game
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.files import write_text
-from lib2048.show.words import escaped, image, says_what, set_apart, thousands
+from lib2048.machine.printed import set_apart, thousands
+from lib2048.show.words import escaped, image, says_what
 
 __all__ = [
     "TILE_COLOURS",
@@ -251,9 +252,7 @@ def tile_colour(tile, game=WHOLE):
 
 
 @says_what
-def board(
-    board, caption=None, size=200, highlight=(), marks=None, arrow=None, game=WHOLE, word=None
-):
+def board(board, caption=None, size=200, highlight=(), marks=None, game=WHOLE, word=None):
     """Draw a board.
 
     Args:
@@ -262,17 +261,14 @@ def board(
         size: the longer side, in pixels.
         highlight: cells to outline.
         marks: {cell: short text}, written into an empty cell and as a badge on a tile.
-        arrow: an action, 0..3 or its name, shown as an arrowhead on that side.
         game: whose board it is, a `Game` or its name.
         word: the second word of its state, where there is one: what it shows stands beside it.
 
     Raises:
-        ValueError: for what is no board, no cell of it, no action or no game.
+        ValueError: for what is no board, no cell of it or no game.
     """
     tiles = _tiles(board, game)
     picture = _draw(tiles, size, highlight, marks)
-    if arrow is not None:
-        picture = _with_arrow(picture, _action(arrow))
     if word is not None:
         picture = _with_next(picture, word, tiles.game, size)
     return picture.captioned(caption)
@@ -327,20 +323,6 @@ def _mark(grid, cell, text, tile):
     wide, high = max(_length(text, size) + 0.5 * size, 1.3 * size), 1.3 * size
     badge = _rect(x, y, wide, high, ACCENT, high / 2)
     return badge + _text(x + wide / 2, y + high / 2, text, size, "#fff", bold=True)
-
-
-def _with_arrow(picture, action):
-    """Put an arrowhead on one side of a board; the same margin on all four keeps it aligned."""
-    long = 0.1 * max(picture.width, picture.height)
-    across, along = ((0, -1), (1, 0), (0, 1), (-1, 0))[action]
-    x = long + picture.width / 2 * (1 + across)
-    y = long + picture.height / 2 * (1 + along)
-    tip = (x + 0.85 * long * across, y + 0.85 * long * along)
-    feet = [(x + side * 1.1 * long * along, y + side * 1.1 * long * across) for side in (1, -1)]
-    head = _triangle(tip, *feet)
-    width, height = picture.width + 2 * long, picture.height + 2 * long
-    text = f"{picture.text}, {ACTIONS[action]}"
-    return Picture(_at(long, long, picture.body) + head, width, height, text)
 
 
 def _with_next(picture, word, game, size):
@@ -467,21 +449,17 @@ def _legend_at(points, size, width, height):
 
 
 @says_what
-def tuple(cells, board=None, labels="order", caption=None, size=150, game=WHOLE):
+def tuple(cells, board=None, numbered=True, caption=None, size=150, game=WHOLE):
     """Draw which cells of the board an n-tuple reads.
 
     Args:
         cells: cell numbers in the tuple's order, 4 × row + column on any board.
         board: show the tiles it reads there, or None for its shape alone.
-        labels: "order" numbers the cells 0, 1 … as the tuple reads them, "cells" writes the cell's
-            own number, None nothing.
+        numbered: whether the cells have the numbers 0, 1 … as the tuple reads them.
     """
-    if labels not in ("order", "cells", None):
-        raise ValueError(f'labels is "order", "cells" or None, not {labels!r}')
     game = parse_game(game)
     numbers, cells = _tuple_cells(cells, game)
-    said = numbers if labels == "cells" else range(len(cells)) if labels else ()
-    texts = dict(zip(cells, said))
+    texts = dict(zip(cells, range(len(cells)))) if numbered else {}
     rest = set(range(game.rows * game.columns)) - set(cells)
     if board is not None:
         return _draw(_tiles(board, game, whole=True), size, cells, texts, rest).captioned(caption)
@@ -495,7 +473,7 @@ def tuple(cells, board=None, labels="order", caption=None, size=150, game=WHOLE)
 
 
 @says_what
-def tuples(tuples, captions=None, labels="order", size=88, width=640, game=WHOLE):
+def tuples(tuples, captions=None, size=88, width=640, game=WHOLE):
     """Draw the tuples of a network as small pictures, on as many lines as needed.
 
     Args:
@@ -507,7 +485,7 @@ def tuples(tuples, captions=None, labels="order", size=88, width=640, game=WHOLE
     tuples = [_tuple_cells(cells, game)[0] for cells in tuples]
     if captions is None:
         captions = ["".join(f"{cell:x}" for cell in cells) for cells in tuples]
-    pictures = [tuple(cells, labels=labels, size=size, game=game) for cells in tuples]
+    pictures = [tuple(cells, size=size, game=game) for cells in tuples]
     return row(pictures, captions, width=width)
 
 
@@ -530,7 +508,7 @@ def pattern(cells, exponents, value=None, size=110, game=WHOLE):
     for cell, exponent in zip(cells, exponents):
         row, column = divmod(cell, game.columns)
         rows[row][column] = _tile_of(exponent, game)
-    picture = tuple(numbers, rows, labels=None, size=size, game=game)
+    picture = tuple(numbers, rows, numbered=False, size=size, game=game)
     grid = Grid(game.rows, game.columns, size)
     outside = set(range(game.rows * game.columns)) - set(cells)
     picture.body += "".join("\n" + _hatched(grid, cell) for cell in sorted(outside))

@@ -22,8 +22,9 @@ from matplotlib.transforms import Bbox
 
 from lib2048.game.board import max_exponent
 from lib2048.game.frontier import tile_sums
+from lib2048.machine.printed import thousands
 from lib2048.play.evaluation import shown
-from lib2048.show.words import says_what, tell_notebook, thousands
+from lib2048.show.words import says_what, tell_notebook
 
 __all__ = [
     "COLOURS",
@@ -188,23 +189,13 @@ def _format_axis(axis, column):
 @style()
 @says_what
 def curves(
-    curves,
-    x="actions",
-    y="mean",
-    *,
-    band=True,
-    each=False,
-    logx=False,
-    recorded=None,
-    reference=None,
-    points=None,
-    ax=None,
+    curves, x="actions", y="mean", *, each=False, logx=False, recorded=None, reference=None, ax=None
 ):
     """Draw learning curves; return ax.
 
     Of several seeds the mean is drawn over the stretch that all of them cover, and between their
-    lowest and highest a band (band=False: each seed as a thin line); of one frame with a column
-    ci95, or y_ci95 for another y than the mean, the band is y ± that.
+    lowest and highest a band; of one frame with a column ci95, or y_ci95 for another y than the
+    mean, the band is y ± that.
 
     Args:
         curves: {label: frame, `History`, or a list of them, one a seed}; or one of these alone.
@@ -214,7 +205,6 @@ def curves(
         recorded: {command: frame or list of frames}: curves of an earlier run, grey and dashed,
             with the command that made them under the figure.
         reference: {label: number}: horizontal lines.
-        points: {label: frame}: what a paper measured, as open marks in the colour of that curve.
         logx: a logarithmic x-axis.
 
     Raises:
@@ -227,7 +217,7 @@ def curves(
         if each:
             _draw_each(ax, frames, x, y, label)
         else:
-            _draw_curve(ax, frames, x, y, label, band)
+            _draw_curve(ax, frames, x, y, label)
     old = {"color": GREY, "linestyle": "--", "linewidth": 1.8}
     for command, frames in (recorded or {}).items():
         frames = _frames(frames, command, x, y)
@@ -235,7 +225,6 @@ def curves(
         _draw_curve(ax, frames, x, y, label, band=len(frames) > 1, **old)
     for (label, level), dots in zip(_named(reference or {}).items(), itertools.cycle(":-.")):
         ax.axhline(level, color=GREY, linestyle=dots, linewidth=1.5, label=label)
-    _draw_points(ax, points or {}, x, y)
     _finish_curves(ax, x, y, logx)
     if recorded:  # which commands made them
         lines = [line for command in recorded for line in textwrap.wrap(f"recorded: {command}", 74)]
@@ -290,9 +279,6 @@ def _draw_curve(ax, frames, x, y, label, band=True, **look):
         low, high = values[0] - frames[0][half], values[0] + frames[0][half]
     if band and np.any(high > low):
         ax.fill_between(at, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
-    elif len(frames) > 1:
-        for frame in frames:
-            ax.plot(frame[x], frame[y], color=line.get_color(), alpha=0.4, linewidth=1)
 
 
 def _draw_each(ax, frames, x, y, label):
@@ -300,18 +286,6 @@ def _draw_each(ax, frames, x, y, label):
     for frame in frames:
         (line,) = ax.plot(frame[x], frame[y], label=label, **look)
         look["color"], label = line.get_color(), "_"
-
-
-def _draw_points(ax, points, x, y):
-    """Draw open marks with their intervals; those of all curves share one line of the legend."""
-    colours = {line.get_label(): line.get_color() for line in ax.lines}
-    look = {"marker": "D", "markersize": 8, "markerfacecolor": "white", "linestyle": "none"}
-    for label, frame in _named(points).items():
-        _check_frame(frame, label, x, y)
-        colour = colours.get(label, GREY)
-        ax.errorbar(frame[x], frame[y], frame.get("ci95"), color=colour, label="_", **look)
-    if points:
-        ax.plot([], [], color=GREY, label="the paper", **look)
 
 
 def _on_one_grid(frames, x, y):
@@ -429,16 +403,12 @@ def tile_table(results, tiles=None):
 
 @style()
 @says_what
-def scores(scores, kind="histogram", ax=None):
-    """Draw how the scores of single games are spread; return ax.
+def scores(scores, ax=None):
+    """Draw histograms of the scores of single games, their means dashed; return ax.
 
     Args:
         scores: {name: array of scores}, {name: `Result`}, or one array.
-        kind: "histogram" (share of the games in each bin; the dashed line is the mean) or "ecdf"
-            (share of the games that score less).
     """
-    if kind not in ("histogram", "ecdf"):
-        raise ValueError(f'kind is "histogram" or "ecdf", not {kind!r}')
     scores = _named(scores) if isinstance(scores, dict) else {None: scores}
     samples = {n: np.asarray(getattr(s, "scores", s), float).ravel() for n, s in scores.items()}
     if not samples or not all(sample.size for sample in samples.values()):
@@ -446,9 +416,6 @@ def scores(scores, kind="histogram", ax=None):
     ax = _axes(ax)
     edges = np.histogram_bin_edges(np.concatenate(list(samples.values())), 40)
     for name, sample in samples.items():
-        if kind == "ecdf":
-            ax.ecdf(sample, label=name)
-            continue
         weights = np.full(len(sample), 1 / len(sample))
         # outlines: fills that lie over each other would make a colour that is in no legend
         look = {"histtype": "step", "linewidth": 1.8} if len(samples) > 1 else {"alpha": 0.45}
@@ -458,9 +425,9 @@ def scores(scores, kind="histogram", ax=None):
     ax.set_xlim(left=0)
     _format_axis(ax.xaxis, "score of a game (points)")
     ax.yaxis.set_major_formatter(_SHARE)
-    ax.set_ylabel("games (%)" if kind == "histogram" else "games that score less (%)")
+    ax.set_ylabel("games (%)")
     if list(samples) != [None]:
-        ax.legend(loc="upper right" if kind == "histogram" else "lower right")
+        ax.legend(loc="upper right")
     return ax
 
 
@@ -625,15 +592,14 @@ def _kind(network, stages, starts):
 
 @style()
 @says_what
-def search_errors(rows, axes=None):
+def search_errors(rows):
     """Draw how far values are wrong on boards of some kinds, network by network; return an ax.
 
     Args:
         rows: DataFrame with network, actions, kind, error, surprise_rms and their half intervals,
             as `search_errors.recorded_errors` has it.
-        axes: two, of the mean error and of the TD error; by default of a new figure.
     """
-    axes = subplots(2, height=5.4)[1] if axes is None else axes
+    axes = subplots(2, height=5.4)[1]
     names = [
         f"{network}\n{short(actions)}" for network, actions in zip(rows["network"], rows["actions"])
     ]

@@ -7,10 +7,9 @@ from lib2048.game import board as rules
 from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.extras import told
-from lib2048.machine.printed import coloured
+from lib2048.machine.printed import coloured, thousands
 from lib2048.show.draw import tile_colour
 from lib2048.show.widgets.game import HINTED, OWN, PLAYERS, Game
-from lib2048.show.words import thousands
 
 KEYS = "arrows or W A S D slide · U undo · N new game · H hint · P it plays · Q quits"
 PLAYING = "{name} plays: + faster, - slower, P stops it, Q quits."

@@ -9,21 +9,8 @@ from html import escape
 
 import numpy as np
 
-from lib2048.machine.printed import THIN, set_apart, thousands
+from lib2048.machine.printed import set_apart
 from lib2048.machine.terminal import in_short
-
-__all__ = [
-    "THIN",
-    "describe",
-    "escaped",
-    "image",
-    "says_what",
-    "set_apart",
-    "tell_notebook",
-    "tell_tables",
-    "thousands",
-    "written",
-]
 
 MOST = 8  # curves that are told of
 MOST_DIGITS = 6  # decimals of a number in a table, as in pandas

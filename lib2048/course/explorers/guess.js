@@ -2,7 +2,7 @@
 // comes from the kernel and is drawn over it.
 
 import {
-  button, enable, furnish, holdKeys, make, messageLine, points, putWords, row,
+  button, drawing, enable, furnish, holdKeys, make, messageLine, points, putWords, row,
 } from "../../show/widgets/board.js";
 import { AGAIN, rendering, tell } from "../../show/widgets/jupyter.js";
 
@@ -19,13 +19,6 @@ function round(step) {
 }
 
 const digits = (step) => Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-
-function drawing(tag, attributes, text = "") {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
-  element.textContent = text;
-  return element;
-}
 
 class Guess {
   // about: {name, axis, over}, as `Guess` of guess.py has them; state: what was said and what was so.

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from traitlets import Dict
 
-from lib2048.course.predictions import YOURS
+from lib2048.course.predictions import YOURS, as_said
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
-from lib2048.show.words import escaped, set_apart
+from lib2048.show.words import escaped
 
 TRUTH = "#0072b2"
 GREY = "#666666"
@@ -90,10 +90,10 @@ def _axes(axis, over, dots, lines):
     body = [f'<path d="M0 {tall}h{WIDE}" stroke="{GREY}" fill="none"/>']
     for end, anchor in ((across.low, "start"), (across.high, "end")):
         at = WIDE * across.share(end)
-        body.append(_text(at, tall + 16, f"{_said(end)} {across.unit}", GREY, anchor))
+        body.append(_text(at, tall + 16, f"{as_said(end)} {across.unit}", GREY, anchor))
     if over:
         body += [f'<path d="M0 0v{TALL}" stroke="{GREY}" fill="none"/>']
-        body.append(_text(6, 10, f"{axis.title or axis.unit}, up to {_said(axis.high)}", GREY))
+        body.append(_text(6, 10, f"{axis.title or axis.unit}, up to {as_said(axis.high)}", GREY))
     else:
         body.append(_text(0, 4, axis.title, GREY))
     for number, colour in dots:
@@ -114,10 +114,6 @@ def _text(x, y, words, colour, anchor="start"):
     return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escaped(words)}</text>'
 
 
-def _said(number):
-    return set_apart(f"{number:,}" if isinstance(number, int) else f"{number:,.10g}")
-
-
 def said_of(value, unit):
     """Say a guess: 'Your guess: 45 000 points'."""
-    return f"Your guess: {_said(value)} {unit}"
+    return f"Your guess: {as_said(value)} {unit}"

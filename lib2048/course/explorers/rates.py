@@ -96,8 +96,6 @@ class Traces:
         self._last = np.float32(0)
         self.take()
 
-    now = property(lambda self: self._last, doc="The numbers written down last: a row an entry.")
-
     def take(self):
         """Write down how the entries stand now."""
         places = slice(None) if self._places is None else self._places

@@ -7,10 +7,10 @@ from traitlets import Dict
 from lib2048.exact import MOST_ASKED, SmallGame, Values, small_game
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
+from lib2048.machine.printed import set_apart
 from lib2048.show import draw
 from lib2048.show.widgets.base import PositionWidget, trouble
 from lib2048.show.widgets.game import from_hex, to_hex, told
-from lib2048.show.words import set_apart
 
 BEST, OWN_BEST = "★", "◆"  # marks of the best action: by V*, and by the policy's own values
 NEAR = 1e-12  # of a number: two that differ by less are equal but for rounding; as in small.js

@@ -3,7 +3,7 @@
 
 import { ACTIONS, LARGEST } from "../../show/widgets/game.js";
 import {
-  Board, box, button, counted, enable, furnish, grouped, holdKeys, make, menu, messageLine, points,
+  Board, box, button, counted, furnish, grouped, holdKeys, make, menu, messageLine, points,
   putWords, row, sizes,
 } from "../../show/widgets/board.js";
 import { Chart, brief } from "../../show/widgets/chart.js";

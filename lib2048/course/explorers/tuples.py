@@ -8,11 +8,11 @@ from traitlets import Dict
 
 from lib2048.course.explorers.rates import EIGHT, Followed
 from lib2048.game import board as rules
+from lib2048.machine.printed import thousands
 from lib2048.networks.storage import load
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import from_hex, to_hex, told
-from lib2048.show.words import thousands
 from lib2048.train.run import Run
 
 CELLS = (0, 1, 2, 3, 4, 5)  # the tuple to begin with where there is no network
@@ -289,7 +289,8 @@ def _board(what, form, grid):
         return rules.from_tiles(BOARD) & grid.cells * np.uint64(15)
     if hasattr(what, "afterstate"):
         return what.afterstate if form == "afterstate" else what.board
-    return np.uint64(what) if isinstance(what, (int, np.integer)) else rules.from_tiles(what, grid)
+    board = what if isinstance(what, (int, np.integer)) else rules.from_tiles(what, grid)
+    return rules.parts(board)[0]
 
 
 def _tuple(cells, grid):

@@ -46,7 +46,7 @@ class Trial:
 
     def __init__(self, exercise, seed):
         self.exercise, self.seed = exercise, seed
-        self._known, self._told = {}, {}
+        self._known = {}
 
     def case(self, pick):
         """Return a case; whoever tries a function on it gives it a copy."""

@@ -51,6 +51,7 @@ CANVAS = re.compile(
 # What a file may be called wherever the course lies, a device of Windows least of all.
 DEVICE = re.compile(r"(con|prn|aux|nul|(com|lpt)[0-9])(\.|$)", re.IGNORECASE)
 NO_NAME = re.compile(r'[\\/:*?"<>|]|[ .]$')
+NOTED = {"notes?": [str], "of_others?": [str], str: object}  # what is read of a record
 
 
 @dataclass
@@ -472,6 +473,6 @@ def _write(one, folder):
 def read_record(folder):
     """Return the `HandIn` of a student's folder, None where it was not collected by us."""
     try:
-        return HandIn(**read_json(Path(folder) / RECORD))
+        return HandIn(**read_json(Path(folder) / RECORD, NOTED))
     except (ValueError, TypeError):
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from lib2048.course.labs.messages import known
+from lib2048.course.labs.seeds import RULES, rules_of
 from lib2048.machine.extras import is_there
 
 LABS = tuple(sorted(path.parent.name for path in Path(__file__).parent.glob("hw*/__init__.py")))
@@ -148,6 +149,16 @@ def changed(function, *edits, **others):
 
 
 _numbers = itertools.count(1)
+
+
+def of_other_classes(lab, rule, truth, old, new, word=None):
+    """Return {message: version} of other classes' answers; new: with {} for what they draw.
+
+    rule: of `seeds.RULES`; word: of the message, by default the rule.
+    """
+    plain, drawn = RULES[lab][rule]
+    others = (n for n in (plain, *drawn) if n != rules_of(lab).more[rule])
+    return {f"{word or rule} {n}": changed(truth, old, new.format(n)) for n in others}
 
 
 @contextlib.contextmanager

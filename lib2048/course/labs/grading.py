@@ -17,14 +17,18 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
+import nbformat
+
 from lib2048.course.labs.asked import asked_in
-from lib2048.course.labs.collect import RECORD, HandIn, read_record
+from lib2048.course.labs.collect import NOTED, RECORD, HandIn, read_record
 from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import cell_seconds, of_lab
 from lib2048.course.labs.hw04.performance import GAMES, reference_of
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import MOST_MB
 from lib2048.course.labs.release import nbgrader, quietly, resources
+from lib2048.course.labs.restoring import graded, restored
+from lib2048.course.labs.running import ALL_SECONDS, CELL_SECONDS, TimeLimits, not_run
 from lib2048.course.labs.safekeeping import (
     MARK,
     Book,
@@ -98,8 +102,6 @@ def grade(
 
 def _limits(lab, patience, games):
     """Return the limits of a lab, whose training cells get more where they train more games."""
-    from lib2048.course.labs.running import ALL_SECONDS, CELL_SECONDS, TimeLimits
-
     more, granted = max(1, games / GAMES), dict(cell_seconds(lab))
     cell = granted.pop("any", CELL_SECONDS)
     granted = {name: seconds * more for name, seconds in granted.items()}
@@ -249,8 +251,6 @@ class _Grading:
 
     def message(self, desk, limits):
         """Return what `worker.work` is told."""
-        import nbformat
-
         return {
             "lab": self.lab,
             "full": nbformat.writes(self.full),
@@ -299,9 +299,7 @@ class _Grading:
 
         Raises ValueError where one of the graded cells is not there once.
         """
-        import nbformat
-
-        notebook, left = nbformat.from_dict(notebook), _known(self.full)
+        notebook, left = nbformat.from_dict(notebook), graded(self.full)
         for cell in notebook.cells:
             name = cell.metadata.pop("nbgrader", {}).get("grade_id")
             if name in left:
@@ -313,16 +311,12 @@ class _Grading:
 
     def nothing(self):
         """Return the notebook of a hand-in that cannot be read, of which a person decides."""
-        from lib2048.course.labs.restoring import restored
-        from lib2048.course.labs.running import not_run
-
         notebook, _ = restored({"cells": []}, self.full, self.lab)
         not_run(notebook.cells, "not_taken")
         return notebook
 
     def write(self, one, notebook, done, notes):
         """Write the marks into the gradebook, and the notebook where nbgrader looks for it."""
-        import nbformat
         from nbgrader.preprocessors import SaveAutoGrades
 
         record, student = one.record, one.student
@@ -411,16 +405,10 @@ def _together(one, other):
     return other is not one and other.begun and other.begun < one.over and one.begun < over
 
 
-def _known(full):
-    """Return the graded cells of a lab, {name: cell}."""
-    cells = (cell for cell in full.cells if "nbgrader" in cell.metadata)
-    return {cell.metadata.nbgrader.grade_id: cell for cell in cells}
-
-
 def read_graded(folder):
     """Return the `Graded` of a folder, None where there is none."""
     try:
-        return Graded(**read_json(Path(folder) / GRADED))
+        return Graded(**read_json(Path(folder) / GRADED, NOTED))
     except (ValueError, TypeError):
         return None
 

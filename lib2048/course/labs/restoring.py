@@ -37,11 +37,8 @@ def restored(handed_in, full, lab):
     functions are defined; a written answer that nobody finds is left to a person, and so is one
     that may stand in another cell.
     """
-    known = {
-        cell.metadata.nbgrader.grade_id: cell for cell in full.cells if "nbgrader" in cell.metadata
-    }
-    cells = handed_in["cells"]
-    names = _named(cells, full)
+    known, cells = graded(full), handed_in["cells"]
+    names = _named(cells, full, known)
     long = {cell.id for cell in full.cells if AS_HANDED_IN in cell.metadata.get("tags", [])}
     made = [
         _as_handed_in(cell) if cell.get("id") in long else _restored(cell, known.get(name))
@@ -61,6 +58,12 @@ def restored(handed_in, full, lab):
     return type(full)(full | {"cells": made}), notes
 
 
+def graded(full):
+    """Return the cells of a lab that nbgrader knows, {name: cell}."""
+    cells = (cell for cell in full.cells if "nbgrader" in cell.metadata)
+    return {cell.metadata.nbgrader.grade_id: cell for cell in cells}
+
+
 def is_locked(cell):
     """Say whether a cell is a test."""
     return bool(cell.metadata.get("nbgrader", {}).get("locked"))
@@ -69,11 +72,8 @@ def is_locked(cell):
 # ---------------------------------------------------------------- which cell is which
 
 
-def _named(cells, full):
+def _named(cells, full, known):
     """Return for each cell of a hand-in the name of the graded cell that it is, or None."""
-    known = {
-        cell.metadata.nbgrader.grade_id: cell for cell in full.cells if "nbgrader" in cell.metadata
-    }
     ids = {cell.id: name for name, cell in known.items()}
     names = [grading(cell).get("grade_id") or ids.get(cell.get("id")) for cell in cells]
     names = [name if name in known else None for name in names]

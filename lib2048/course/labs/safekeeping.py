@@ -51,7 +51,7 @@ class Kept:
         """Write again what is no longer as it was; return {student: notes}."""
         back, lost = {}, {}
         for path, (student, data) in self.files.items():
-            if _is(path, data):
+            if _hash(path) == (sha256(data).hexdigest() if isinstance(data, bytes) else data):
                 continue
             found = back if isinstance(data, bytes) else lost
             try:
@@ -75,16 +75,6 @@ class Kept:
             raise OSError(f"{path.parent} is a link")
         path.unlink(missing_ok=True)
         path.write_bytes(data)
-
-
-def _is(path, data):
-    """Say whether a file holds these bytes, or those of this hash."""
-    with contextlib.suppress(OSError):
-        if path.is_symlink() or not path.is_file():
-            return False
-        now = path.read_bytes()
-        return now == data if isinstance(data, bytes) else sha256(now).hexdigest() == data
-    return False
 
 
 def write_manifest(folder, lab, hashes):

@@ -1,6 +1,7 @@
 """The game that the players of later lessons judge: the reader's of lesson 00."""
 
 from lib2048.course.reader import folder
+from lib2048.game.bits import WHOLE
 from lib2048.networks.network import Network
 from lib2048.play.evaluation import record_game
 from lib2048.show.widgets.game import Game
@@ -19,7 +20,11 @@ def own_game():
         list of `Step`, as `record_game` has it, for `ReviewWidget` and `review`; its last one has
         action None.
     """
-    games = [game for name, game in folder.entries(SECTION).items() if name.startswith(BOARD)]
+    games = [
+        game
+        for name, game in folder.entries(SECTION).items()
+        if name.startswith(BOARD) and name.split()[1:2] == [WHOLE.name]
+    ]
     longest = max(games, key=lambda game: len(game.get("actions", "")), default=None)
     if longest and longest.get("actions"):
         return Game().following(longest).steps()

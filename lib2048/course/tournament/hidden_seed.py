@@ -1,14 +1,13 @@
 """Seeds of test games that nobody knows before the player is fixed."""
 
-import csv
 import hashlib
-import io
 import secrets
 from datetime import date
 from pathlib import Path
 
 from lib2048.machine.files import open_file, plain_place, read_csv, write_text
 from lib2048.machine.lock import locked
+from lib2048.train.history import csv_text
 
 BITS = 32  # of a seed
 PATIENCE = 10  # seconds, for another process that is at the register
@@ -54,17 +53,8 @@ def _seed_in(register, player, digest):
     if row is None:
         row = {"day": f"{date.today()}", "player": Path(player).name, "sha256": digest, "seed": ""}
         rows.append(row)
-        _write(register, rows)
+        write_text(register, csv_text(COLUMNS, rows))
     if _seed(row["seed"]) is None:
         row["seed"] = str(secrets.randbits(BITS))
-        _write(register, rows)
+        write_text(register, csv_text(COLUMNS, rows))
     return int(row["seed"])
-
-
-def _write(register, rows):
-    """Write the register, whole or not at all."""
-    text = io.StringIO()
-    table = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
-    table.writeheader()
-    table.writerows(rows)
-    write_text(register, text.getvalue())

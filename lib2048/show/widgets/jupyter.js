@@ -3,6 +3,8 @@
 
 import { make } from "./board.js";
 
+const PAUSE = 200; // milliseconds before a position is reported
+
 // What brings a widget back whose kernel is gone: it needs what the cells above it made.
 export const AGAIN = "choose Run All Above Selected Cell in the menu Run, then run this cell";
 
@@ -28,6 +30,15 @@ export const exploring = (View, about) => rendering((root, model, send) => {
   model.on("change:position", () => view.adopt(model.get("position")));
   return view;
 });
+
+// What reports positions to the kernel, the last of those that come fast one after the other.
+export function reporting(send) {
+  let timer = null;
+  return (position) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => tell(send, { kind: "position", position }), PAUSE);
+  };
+}
 
 // Send what needs no answer; lost: what follows where there is no kernel.
 export function tell(send, message, lost = () => {}) {

@@ -11,6 +11,7 @@ from lib2048.endgame.table import Table
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
 from lib2048.game.spec import ACTIONS
+from lib2048.machine.printed import counted, thousands
 from lib2048.play.players import game_of
 from lib2048.show import draw
 from lib2048.show.widgets import kept
@@ -18,7 +19,6 @@ from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import HINTED, OWN, PLAYED, Game, Narrow, from_hex, position, told
 from lib2048.show.widgets.mind import SHIPPED, PlayerError, minds
 from lib2048.show.widgets.reviewed import reviewed
-from lib2048.show.words import thousands
 
 REST = 1.5  # seconds without an action, after which a game is written down and drawn again
 HUNDRED = 101  # scores, from the lowest to the highest, by which one is ranked
@@ -91,7 +91,7 @@ class PlayWidget(BrowserWidget):
 
     def account(self):
         """Return in words what was played, and how much of it by one's own hand."""
-        said = f"{thousands(self.score)} points in {_counted(self.actions)}"
+        said = f"{thousands(self.score)} points in {counted(self.actions, 'action')}"
         if not self.helped:
             return f"{said}, all of them your own"
         hints = self._game.by.count(HINTED)
@@ -99,7 +99,7 @@ class PlayWidget(BrowserWidget):
         hands = [f"{thousands(self.own_actions)} were your own"]
         hands += [f"{thousands(hints)} had a hint"] if hints else []
         hands += [f"{thousands(players)} were a player's"] if players else []
-        return f"{said}: {', '.join(hands)}. By your own hand alone: {self._alone()}"
+        return f"{said}: {', '.join(hands)}. By your own hand alone: {thousands(self.own_score)}"
 
     def against(self, results):
         """Return in words how your own points compare with other players'; the board tells it, too.
@@ -118,10 +118,7 @@ class PlayWidget(BrowserWidget):
         said = [f"{name}: more than in {(all < self.own_score).mean():.1%} of its games"
                 for name, all in scores.items()]  # fmt: skip
         head = "Your points by your own hand" if self.helped else "Your points"
-        return "\n".join([f"{head}, {self._alone()}, against", *said])
-
-    def _alone(self):
-        return f"{thousands(self.own_score)}"
+        return "\n".join([f"{head}, {thousands(self.own_score)}, against", *said])
 
     @property
     def steps(self):
@@ -141,7 +138,8 @@ class PlayWidget(BrowserWidget):
             reward = self._game.act(action, hint)
             if reward is None:
                 text = f"{ACTIONS[action]} changes nothing: it is not legal, and no tile spawns."
-                if rules.slide(self.board, action, self._game.game)[0] != self.board:
+                here, game = self._game.here, self._game.game
+                if rules.slide(here.board, action, game, here.word)[0] != here.board:
                     text = f"{ACTIONS[action]} would move a large tile, and those stand."
             else:
                 text = f"{ACTIONS[action]}: {thousands(reward)} points."
@@ -175,7 +173,7 @@ class PlayWidget(BrowserWidget):
 
     def static(self):
         """Return a `Picture` of the board and its tally."""
-        said = f"score {thousands(self.score)} · {_counted(self.actions)}"
+        said = f"score {thousands(self.score)} · {counted(self.actions, 'action')}"
         here = self._game.here
         return draw.board(self.board, said, game=self._game.game, word=here.word)
 
@@ -267,7 +265,3 @@ class PlayWidget(BrowserWidget):
             return {"record": record | {"by": mind.name, "game": self.about}}
         except ValueError as error:
             raise PlayerError(str(error)) from None
-
-
-def _counted(actions):
-    return "1 action" if actions == 1 else f"{thousands(actions)} actions"

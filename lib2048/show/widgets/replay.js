@@ -3,16 +3,16 @@
 import { ACTIONS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, Shown, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider, FASTEST,
+  Board, Shown, button, drawing, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
+  FASTEST,
 } from "./board.js";
-import { rendering, tell } from "./jupyter.js";
+import { rendering, reporting } from "./jupyter.js";
 
 const LARGE = 20; // how many errors of a game count as large
 const WIDE = 1000; // the curve's own units
 const HIGH = 120;
 const LASTS = 30; // seconds, about, in which a whole game plays
 const SLOWEST = 4; // actions a second
-const PAUSE = 200; // milliseconds before a position is reported
 const STEPS = {
   arrowleft: -1, arrowright: 1, arrowdown: -1, arrowup: 1, pageup: -10, pagedown: 10,
 };
@@ -242,18 +242,8 @@ export function largeErrors(expected) {
 
 const signed = (number) => (number > 0 ? "+" : "") + points(number);
 
-function drawing(tag, attributes) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
-  return element;
-}
-
 function begin(root, model, send) {
-  let timer = null;
-  const moved = (position) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => tell(send, { kind: "position", position }), PAUSE);
-  };
+  const moved = reporting(send);
   const { game, ...record } = model.get("record");
   const view = new Replay(root, { ...record, game: rulesOf(game), position: model.get("position"), moved });
   model.on("change:position", () => view.go(model.get("position"), false));

@@ -4,12 +4,12 @@ from traitlets import Dict, Int, validate
 
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
+from lib2048.machine.printed import thousands
 from lib2048.play.evaluation import scores_after
 from lib2048.play.evaluation import shown as shown_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget
 from lib2048.show.widgets.game import finite, to_hex, told
-from lib2048.show.words import thousands
 
 
 class ReplayWidget(BrowserWidget):

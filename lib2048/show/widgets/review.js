@@ -1,19 +1,14 @@
 // The review of a game by itself, and below it a board to play on from any of its positions.
 
 import { make } from "./board.js";
-import { rendering, tell } from "./jupyter.js";
+import { rendering, reporting } from "./jupyter.js";
 import { begin as playing } from "./play.js";
 import { Reviewed } from "./reviewed.js";
 
-const PAUSE = 200; // milliseconds before a position is reported
-
 function begin(root, model, send) {
-  let [timer, play] = [null, null];
+  let play = null;
   const place = make("div");
-  const moved = (position) => {
-    clearTimeout(timer);
-    timer = setTimeout(() => tell(send, { kind: "position", position }), PAUSE);
-  };
+  const moved = reporting(send);
   const playOn = (cells) => {
     play ??= playing(place, model, send);
     play.use(cells);

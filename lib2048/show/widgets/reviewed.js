@@ -46,7 +46,7 @@ export class Reviewed {
   build() {
     this.message = messageLine();
     this.board = new Board("board", this.rules);
-    const [, ending] = this.rules.ending(this.cells(this.last));
+    const [, ending] = this.rules.ending(this.boards[this.last]);
     this.worthy = new Worths(ending, this.rules.unit);
     this.where = make("p.lib-review-where", { "aria-hidden": "true" }); // the message says it
     const left = make("div.lib-review-board", this.board.element);
@@ -129,7 +129,7 @@ export class Reviewed {
   cards() {
     const cards = this.worst.map((turn, n) => {
       const small = new Board(`worst action ${n + 1}`, this.rules);
-      small.show(this.cells(turn));
+      small.show(this.boards[turn]);
       const taken = ACTIONS[this.actions[turn]];
       const head = make("b", `${n + 1}. ${taken} ${lossInWords(this.lost[turn], this.rules.unit)}`);
       const card = button("", `Show action ${points(turn + 1)}`, () => this.go(turn), { class: "lib-review-card" });
@@ -144,17 +144,13 @@ export class Reviewed {
 
   // ---- where we are
 
-  cells(turn) {
-    return this.boards[turn];
-  }
-
   go(position) {
     const before = this.position;
     this.position = Math.max(0, Math.min(this.last, position));
     const { position: turn } = this;
-    const cells = this.cells(turn);
-    const way = before === turn - 1 && this.rules.between(this.cells(before), this.actions[before], cells);
-    if (way) this.board.slide(this.cells(before), way);
+    const cells = this.boards[turn];
+    const way = before === turn - 1 && this.rules.between(this.boards[before], this.actions[before], cells);
+    if (way) this.board.slide(this.boards[before], way);
     else this.board.show(cells);
     const values = this.worths[turn] ?? null;
     const taken = this.actions[turn] ?? null;
@@ -197,7 +193,7 @@ export class Reviewed {
   }
 
   branch() {
-    if (this.worths[this.position]) this.playOn(this.cells(this.position), this.position);
+    if (this.worths[this.position]) this.playOn(this.boards[this.position], this.position);
   }
 
   say(words) {

@@ -4,12 +4,12 @@ import numpy as np
 
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
+from lib2048.machine.printed import set_apart, thousands
 from lib2048.play.evaluation import shown
 from lib2048.play.review import review
 from lib2048.show import draw
 from lib2048.show.widgets.game import finite, to_hex
 from lib2048.show.widgets.game import told as game_told
-from lib2048.show.words import set_apart, thousands
 
 OTHERWISE = ("heuristic",)  # who counts in something else than points
 WORST = 3  # are drawn

@@ -16,12 +16,12 @@ from lib2048.game.batch import options
 from lib2048.game.board import whole
 from lib2048.learn.settings import BUDGETS, check_budget
 from lib2048.machine.extras import package
+from lib2048.machine.printed import thousands
 from lib2048.networks.network import Network
 from lib2048.play.players import NetworkPlayer, game_of
 from lib2048.show import draw
 from lib2048.show.widgets.base import BrowserWidget, trouble
 from lib2048.show.widgets.game import PLAYED, Game, finite, told
-from lib2048.show.words import thousands
 from lib2048.train.history import BLOCK, EXPONENTS
 from lib2048.train.run import Run
 from lib2048.train.watching import amount

@@ -5,7 +5,7 @@
 import { ACTIONS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, box, button, counted, enable, furnish, make, menu, points, row, still, table,
+  Board, box, button, counted, drawing, enable, furnish, make, menu, points, row, still, table,
 } from "./board.js";
 import { Editor } from "./editor.js";
 import { AGAIN, exploring } from "./jupyter.js";
@@ -68,9 +68,9 @@ class Tree extends Editor {
       sized: () => this.plane?.seen && this.unseen && this.arrange(),
     });
     this.tree = make("ul.lib-tree", { role: "tree", "aria-label": "Search tree" });
-    this.lines = drawn("svg", { class: "lib-lines", "aria-hidden": "true" });
-    this.met = drawn("svg", { class: "lib-lines", "aria-hidden": "true" });
-    this.link = drawn("path", { class: "lib-link" });
+    this.lines = drawing("svg", { class: "lib-lines", "aria-hidden": "true" });
+    this.met = drawing("svg", { class: "lib-lines", "aria-hidden": "true" });
+    this.link = drawing("path", { class: "lib-link" });
     this.met.append(this.link);
     this.bands = make("div.lib-bands", { "aria-hidden": "true" });
     this.plane.space.prepend(this.bands);
@@ -279,7 +279,7 @@ class Tree extends Editor {
       onclick: ({ target }) => this.clicked(node, target.closest(".lib-knob")),
       onfocus: () => this.selected !== node && this.select(node, false),
     });
-    const node = { nodes, above, path, ...about, element, opens, level, edge: drawn("path") };
+    const node = { nodes, above, path, ...about, element, opens, level, edge: drawing("path") };
     Object.assign(node, { children: [], open: false, all: false, now: null });
     nodes.set(path, node);
     return node;
@@ -726,12 +726,5 @@ class Tree extends Editor {
 }
 
 const NUMBERS = ["none", "one", "two", "three", "four"];
-
-// Make an element of SVG.
-function drawn(tag, attributes = {}) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
 
 export default { render: exploring(Tree, "tree") };

@@ -530,8 +530,6 @@ EXERCISES = [
         },
         slips={
             "raised no_default": (", default=0", ""),
-            "separate": (BEST, "sum(map(max, zip(*((r, V[s]) for s, r in "
-                         "mdp.choices(state).values()))), 0)"),
         },
         show={"afterstate": "rows"},
     ),

@@ -1,10 +1,12 @@
 """hw06, temporal coherence: a weight's own rate, the update, waking up, an optimistic start."""
 
+from functools import partial
+
 import numpy as np
 from numba.extending import register_jitable
 
-from lib2048.course.labs.exercise import Exercise, Wrong, changed, wrong_if
-from lib2048.course.labs.seeds import RULES, rules_of
+from lib2048.course.labs.exercise import Exercise, Wrong, changed, of_other_classes, wrong_if
+from lib2048.course.labs.seeds import rules_of
 from lib2048.networks.lookups import BOARDS_AT_ONCE, IMAGES
 
 LOOKUPS = IMAGES // BOARDS_AT_ONCE  # of a tuple: one on each symmetric image of the board
@@ -241,13 +243,7 @@ LIMITED = "min(max(error, -{0}), {0})"
 BEFORE = "memory[2 * p + 1]\n"  # where something can be done before the weight moves
 
 
-def others(rule, truth, old, new):
-    """Return {message: version} of other classes' answers; new: with {} for what they draw."""
-    plain, drawn = RULES["hw06"][rule]
-    of_class = rules_of("hw06").more[rule]
-    return {
-        f"{rule} {n}": changed(truth, old, new.format(n)) for n in (plain, *drawn) if n != of_class
-    }
+others = partial(of_other_classes, "hw06")
 
 
 def by_class(plain, own):

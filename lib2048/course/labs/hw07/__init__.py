@@ -2,10 +2,11 @@
 
 import random as luck
 from collections import Counter
+from functools import partial
 from numbers import Integral
 
-from lib2048.course.labs.exercise import Exercise, Wrong, changed, wrong_if
-from lib2048.course.labs.seeds import RULES, rules_of
+from lib2048.course.labs.exercise import Exercise, Wrong, of_other_classes, wrong_if
+from lib2048.course.labs.seeds import rules_of
 
 DRAWS, FEW, OF_EACH = (
     300,
@@ -336,16 +337,7 @@ CHOICE = "kept[stage + 1][-NEWEST:]"
 BEFORE = ("    V[key] = read", "    fresh = V.get(key, 0) == 0\n    V[key] = read")
 
 
-def others(rule, word, truth, old, new):
-    """Return {message: version} of the answers of other classes; new: with {} for what they draw.
-
-    word: of the message.
-    """
-    plain, drawn = RULES["hw07"][rule]
-    of_class = rules_of("hw07").more[rule]
-    return {
-        f"{word} {n}": changed(truth, old, new.format(n)) for n in (plain, *drawn) if n != of_class
-    }
+others = partial(of_other_classes, "hw07")
 
 
 EXERCISES = [
@@ -401,7 +393,7 @@ EXERCISES = [
             "above": ("stage - 1", "stage + 1"),
             "two_below": ("stage - 1", "stage - 2"),
             **({} if SHARE == 1 else {"share_of_own": ("return here", "return SHARE * here")}),
-            **others("share", "share", read, "SHARE *", "{} *"),
+            **others("share", read, "SHARE *", "{} *"),
         },
         slips={
             "nothing": ("return here", "here"),
@@ -459,13 +451,12 @@ EXERCISES = [
             "memory_of_steps": (", AWAKE) + error", ", AWAKE) + rate * own * error",
                                 "abs(error)", "abs(rate * own * error)"),
             "no_memory": (REMEMBERS, ""),
-            **others("awake", "awake", learn, "AWAKE", "{}"),
-            **others("share", "share", learn, READ,
+            **others("awake", learn, "AWAKE", "{}"),
+            **others("share", learn, READ,
                      "V.get(key, 0) or {} * V.get((stage - 1, pattern), 0)"),
         },
         slips={
             "replaced": ("] += rate", "] = rate"),
-            "away minus": ("] += rate", "] -= rate"),
             "rate of the one below": ("    own =", f"    below = {BELOW}\n    own =",
                                       "abs(E[key]) / A[key] if A.get(key,",
                                       "abs(E[below]) / A[below] if A.get(below,"),
@@ -522,7 +513,7 @@ EXERCISES = [
             "other_stage": (CHOICE, "sum(kept[1:], [])"),
             "stays": ("return 0, None", "return stage, None"),
             **({"first_ones": ("[-NEWEST:]", "[:NEWEST]")} if NEWEST else {}),
-            **others("newest", "newest_few", next_start, "-NEWEST:", "-{}:"),
+            **others("newest", next_start, "-NEWEST:", "-{}:", "newest_few"),
         },
         slips={
             "own_luck global": ("rng.choice", "luck.choice"),
