@@ -265,11 +265,11 @@ def test_an_optimistic_start_pays_where_tc_comes_last():
 
 
 def test_small_tuples_on_the_carousel_score_more():
-    """At either depth, in their 7·10^9 actions, than the carousel alone in 10^10; one run each."""
+    """At either depth, after 7·10^9 actions and 1.1·10^10, than without after 10^10; one run."""
     tests = recorded_tests("late_1e10", "long", pooled=True)
     tests = tests.set_index(["run", "plies", "actions"]).sort_index()
     for plies in (1, 3):
-        (new,) = tests.loc["redundant_on", plies].itertuples()
         old = tests.loc["carousel", plies, 1e10]
-        assert new.mean - old["mean"] > math.hypot(new.ci95, old.ci95)
+        for new in tests.loc["redundant_on", plies].itertuples():
+            assert new.mean - old["mean"] > math.hypot(new.ci95, old.ci95)
     assert f"{old['mean']:,.0f} ± {old.ci95:,.0f}" == "383,738 ± 21,864"

@@ -191,6 +191,15 @@ def test_road_of_the_paper(row):
     assert row[1] == both(*[told["score_mean"] for told in paper])
 
 
+def test_what_we_had_set_out_for():
+    one = read("curves/endgame_players.csv", "player == '42-33-4-22 in stages'")
+    low, high = one["mean"] - one["ci95"], one["mean"] + one["ci95"]
+    few, many = wall.share_interval(round(one["games"] * one["reached_32768"]), one["games"])
+    assert f"{said(low)} to {said(high)} points and {100 * few:.1f} to {100 * many:.1f} %" in PAGE
+    assert one["games"] == 300 and low > 480_000 and few > 0.4
+    assert one["moves_per_s"] * 10 > one["mean"] / 26.4  # a game takes less than ten seconds
+
+
 def test_road_of_ours():
     one, promotion, carousel, redundant, three = [row[2:] for row in table("step")]
     shipped = [
@@ -211,8 +220,8 @@ def test_road_of_ours():
         assert row == [score, f"{hours:.2f}{two * (threads - 1)}"]
     kept = info(data("weights/42-33-4-22-stages.npz"))["info"]
     played = [kept["this_file"][f"{plies}-ply"] for plies in (1, 3)]
-    assert f"{kept['actions']:.1e}" == "8.1e+09" and f"{4e10 / kept['actions']:.0f}" == "5"
-    assert redundant == [f"{both(*(one['mean'] for one in played))}, after 8.1·10^9", "–"]
+    assert f"{kept['actions']:.2e}" == "1.11e+10" and 3.5 < 4e10 / kept["actions"] < 4
+    assert redundant == [f"{both(*(one['mean'] for one in played))}, after 1.11·10^10", "–"]
     assert [one["games"] for one in played] == [1000, 300]
     alone = (end["mean_1ply"], end["ci95_1ply"]), pooled.loc["carousel", ["mean", "ci95"]]
     for told, (mean, half) in zip(played, alone, strict=True):

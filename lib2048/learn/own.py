@@ -259,6 +259,9 @@ def _renewed(thing, made, compile):
             cell.cell_contents = _renewed(cell.cell_contents, made, compile)
         plain.__defaults__ = _renewed(plain.__defaults__, made, compile)
         made[plain] = compile(plain)
+        for name in used & set(room):
+            if room[name] is plain and made[plain] is not plain:
+                room[name] = made[plain]
     return made[plain]
 
 

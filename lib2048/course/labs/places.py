@@ -58,7 +58,7 @@ def _in_what(exercise, cases, pairs):
     """Return the first thing that all wrong answers have in common, in a list; [] for nothing."""
     names = list(exercise.result) if isinstance(exercise.result, dict) else None
     parted = [_parts(expected, got, names) for expected, got in pairs]
-    if None not in parted:
+    if None not in parted and len({tuple(n for n, *_ in parts) for parts in parted}) == 1:
         differ = [{n for n, one, other in parts if not _alike(one, other)} for parts in parted]
         common = set().union(*differ)
         names = [name for name, _, _ in parted[0] if name in common]
