@@ -260,7 +260,7 @@ def _renewed(thing, made, compile):
         plain.__defaults__ = _renewed(plain.__defaults__, made, compile)
         made[plain] = compile(plain)
         for name in used & set(room):
-            if room[name] is plain and made[plain] is not plain:
+            if room[name] is plain:
                 room[name] = made[plain]
     return made[plain]
 

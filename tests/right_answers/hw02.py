@@ -35,6 +35,12 @@ def get_cell__plain_numbers(board, cell):
     return (board >> 4 * cell) & 15
 
 
+def get_cell__recursive(board, cell):
+    if cell == 0:
+        return board & U(15)
+    return get_cell__recursive(board >> U(4), cell - 1)
+
+
 def get_cell__row_and_column(board, cell):
     """Take the row first."""
     row, column = cell // 4, cell % 4

@@ -204,6 +204,13 @@ def td0__sentinel(V, turns, alpha):
         V[s] += alpha * (r + (0 if after is END else V[after]) - V[s])
 
 
+def td0__returns(V, turns, alpha):
+    for (_, s), (r, after) in zip(turns, turns[1:]):
+        V[s] += alpha * (r + V[after] - V[s])
+    V[turns[-1][1]] *= 1 - alpha
+    return V
+
+
 def td0__mixed(V, turns, alpha):
     previous = None
     for reward, board in turns:
@@ -269,6 +276,12 @@ def q_update__if(Q, state, action, reward, following, alpha):
     else:
         target = reward
     Q[state, action] = Q[state, action] + alpha * (target - Q[state, action])
+
+
+def q_update__returns(Q, state, action, reward, following, alpha):
+    best = max((Q[following, a] for a in mdp.choices(following)), default=0)
+    Q[state, action] += alpha * (reward + best - Q[state, action])
+    return Q
 
 
 def q_update__mixed(Q, state, action, reward, following, alpha):
