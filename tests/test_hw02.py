@@ -59,3 +59,11 @@ def test_compiled_copies_leave_the_functions_as_they_are():
         assert fast(U(board), action, TABLE) == slide(U(board), action, TABLE)
     assert not hasattr(slide, "py_func") and not hasattr(transpose, "py_func")
     assert hasattr(fast, "py_func")
+
+
+def a_share_of_nothing(board, cell):
+    return board >> U(int(cell * float("inf"))) & U(15)
+
+
+def test_an_overflow_of_a_float_is_not_told_as_one_of_64_bits():
+    handins.said("hw02", "get_cell", a_share_of_nothing, "raised_line")

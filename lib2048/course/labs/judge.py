@@ -31,6 +31,7 @@ NEARLY_ALL = 0.9  # of what is wrong, here or by a mistake: so much a cause has 
 # An answer that never changes, or always does, is none of two mistakes, though two may give it.
 UNCAUSED = {"place.constant", "place.from_call_to_call"}
 RAISES = {"labs.raised", "labs.raised_line"}
+BEYOND_64_BITS = ("uint64", "unsigned", "too big", "too large", "out of bounds")  # what Python says
 UNNAMED = RAISES | {"labs.different"}  # what says by itself little of an answer
 NOT_WRITTEN = "NotImplementedError"
 
@@ -262,7 +263,9 @@ def _how_it_differs(expected, got):
 def _raised(exercise, got, key):
     words = {"function": exercise.function} | got.words
     if key == "labs.raised" and got.words["line"]:
-        key = "labs.overflow" if got.value == "OverflowError" else "labs.raised_line"
+        beyond = any(said in got.words["error"] for said in BEYOND_64_BITS)
+        is_overflow = got.value == "OverflowError" and beyond  # not that of a float
+        key = "labs.overflow" if is_overflow else "labs.raised_line"
     elif key == "labs.raised" and exercise.outcome:  # the error is none of the student's lines
         key = "labs.unreadable"
     return _Failed(key, **words)

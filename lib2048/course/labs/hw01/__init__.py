@@ -8,6 +8,7 @@ import itertools
 import math
 import random as luck
 from collections import Counter
+from numbers import Integral
 from unittest import mock
 
 import numpy as np
@@ -164,10 +165,10 @@ def spawned(spawn, board, seed, times):
 
 
 def _frozen(board):
-    try:
-        return tuple(map(tuple, board)) if isinstance(board, list) else repr(board)[:80]
-    except TypeError:
-        return repr(board)[:80]
+    """Return a board as tuples, and what is no list of lists of whole numbers as text."""
+    rows = board if isinstance(board, list) and all(isinstance(r, list) for r in board) else [[""]]
+    whole = all(isinstance(tile, Integral) for row in rows for tile in row)
+    return tuple(map(tuple, board)) if whole else repr(board)[:80]
 
 
 def judge_spawns(case, found):

@@ -1,0 +1,16 @@
+"""hw01: what `spawn` returns is a board of whole numbers in lists."""
+
+import handins
+import pytest
+
+ROWS = {
+    "tuples": "[tuple(row) for row in board]",
+    "a tuple": "tuple(board)",
+    "floats": "[[float(tile) for tile in row] for row in board]",
+    "texts": "[[str(tile) for tile in row] for row in board]",
+}
+
+
+@pytest.mark.parametrize("rows", ROWS)
+def test_a_spawn_that_returns_something_else_is_told(rows):
+    handins.said("hw01", "spawn", ("    return board", f"    return {ROWS[rows]}"), "no_board")
