@@ -2,8 +2,9 @@
 // comes from the kernel and is drawn over it.
 
 import {
-  button, drawing, enable, furnish, holdKeys, make, messageLine, points, putWords, row,
+  button, enable, furnish, holdKeys, make, messageLine, points, putWords, row,
 } from "../../show/widgets/board.js";
+import { drawing } from "../../show/widgets/svg.js";
 import { AGAIN, rendering, tell } from "../../show/widgets/jupyter.js";
 
 const KNOTS = 11; // of a line

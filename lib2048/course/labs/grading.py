@@ -17,8 +17,6 @@ from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
 
-import nbformat
-
 from lib2048.course.labs.asked import asked_in
 from lib2048.course.labs.collect import NOTED, RECORD, HandIn, read_record
 from lib2048.course.labs.course_folder import open_course
@@ -251,6 +249,8 @@ class _Grading:
 
     def message(self, desk, limits):
         """Return what `worker.work` is told."""
+        import nbformat
+
         return {
             "lab": self.lab,
             "full": nbformat.writes(self.full),
@@ -299,6 +299,8 @@ class _Grading:
 
         Raises ValueError where one of the graded cells is not there once.
         """
+        import nbformat
+
         notebook, left = nbformat.from_dict(notebook), graded(self.full)
         for cell in notebook.cells:
             name = cell.metadata.pop("nbgrader", {}).get("grade_id")
@@ -317,6 +319,7 @@ class _Grading:
 
     def write(self, one, notebook, done, notes):
         """Write the marks into the gradebook, and the notebook where nbgrader looks for it."""
+        import nbformat
         from nbgrader.preprocessors import SaveAutoGrades
 
         record, student = one.record, one.student

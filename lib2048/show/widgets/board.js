@@ -24,14 +24,6 @@ export function make(name, ...parts) {
   return element;
 }
 
-// Make an element of SVG.
-export function drawing(tag, attributes = {}, text = "") {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  Object.entries(attributes).forEach(([name, value]) => element.setAttribute(name, value));
-  element.textContent = text;
-  return element;
-}
-
 export const row = (...children) => make("div.lib-row", ...children);
 
 // A menu; options: [value, text], to be given later where there are none yet.

@@ -3,10 +3,10 @@
 import { ACTIONS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, Shown, button, drawing, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider,
-  FASTEST,
+  Board, Shown, button, enable, furnish, holdKeys, make, messageLine, paced, points, row, slideTime, speedSlider, FASTEST,
 } from "./board.js";
 import { rendering, reporting } from "./jupyter.js";
+import { drawing } from "./svg.js";
 
 const LARGE = 20; // how many errors of a game count as large
 const WIDE = 1000; // the curve's own units

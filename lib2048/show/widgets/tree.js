@@ -5,10 +5,11 @@
 import { ACTIONS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, box, button, counted, drawing, enable, furnish, make, menu, points, row, still, table,
+  Board, box, button, counted, enable, furnish, make, menu, points, row, still, table,
 } from "./board.js";
 import { Editor } from "./editor.js";
 import { AGAIN, exploring } from "./jupyter.js";
+import { drawing } from "./svg.js";
 import { Plane } from "./plane.js";
 import { tidy } from "./tidy.js";
 

@@ -207,14 +207,18 @@ def random_choices(random):
 
 
 def on_the_way(random):
-    """Return turns after which the game goes on; in two of them only below 0."""
+    """Return turns after which the game goes on; in two of them only below 0, as far as is known.
+
+    In two more an action is not known at all, so that 0 is the largest.
+    """
     known = []
     for state, action, (following, values) in (
         (((0, 2), (0, 0)), 3, TABLES[0]),
         (((2, 0), (4, 0)), 1, TABLES[1]),
     ):
-        Q = {(following, other): value for other, value in values.items()}
-        known.append((filled(Q), state, action, 0, following, 0.5))
+        for left_out in (0, 1):
+            Q = {(following, other): value for other, value in [*values.items()][left_out:]}
+            known.append((filled(Q), state, action, 0, following, 0.5))
     return known + [case for case in _turns(random, 40) if mdp.choices(case[4])][:10]
 
 

@@ -183,6 +183,8 @@ WAYS = [  # by OWN the first action is best, and the last; a larger reward or va
     STUCK, SEVERAL,
     [[0, 0, 0, 0], [0, 4, 4, 0], [0] * 4, [0] * 4],
     [[0, 0, 4, 0], [2, 8, 8, 0], [0] * 4, [0] * 4],
+    [[2, 4, 8, 0], [4, 8, 2, 0], [8, 2, 4, 0], [2, 4, 8, 0]],  # one action is legal
+    [[128, 128, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]],  # a large reward
 ]  # fmt: skip
 FULL = [  # by OWN each of 1, 2 and 3 plies prefers another action than one of the others
     [[4, 8, 16, 32], [64, 16, 8, 4], [2, 32, 128, 8], [2, 16, 4, 64]],

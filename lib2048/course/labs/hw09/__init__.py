@@ -203,6 +203,7 @@ def with_ends(random):
         turns = _turns(luck)
         ends, others = [t for t in turns if t[-1]], [t for t in turns if not t[-1]]
         picks = [[others[luck.integers(len(others))], ends[i], others[i]] for i in range(2)]
+        picks += [[ends[0], others[0], ends[1]], [ends[1], ends[0]]]
         cases += [(net, Batch.of(rows)) for rows in picks for net in (ROOM, DRAWN)]
     return cases
 
@@ -211,8 +212,8 @@ def batches_to_learn(random):
     """Return networks with an optimiser and three batches each: boards and targets."""
     cases = []
     for seed, optimiser in enumerate((SGD, ADAM, SGD)):
-        boards = [_states(random, 4) for _ in range(3)]
-        aims = [random.integers(0, 40, 4).astype(np.float32) for _ in range(3)]
+        boards = [_states(random, n) for n in (4, 3, 5)]
+        aims = [random.integers(0, 40, len(some)).astype(np.float32) for some in boards]
         cases.append((Net("drawn weights", seed, 1.0), optimiser, boards, aims))
     return cases
 
