@@ -31,12 +31,22 @@ export const exploring = (View, about) => rendering((root, model, send) => {
   return view;
 });
 
-// What reports positions to the kernel, the last of those that come fast one after the other.
-export function reporting(send) {
+// What reports positions to the kernel, the last of those that come fast one after the other; go:
+// where the kernel leads.  Its answer to a report leads nowhere, for we may be further by then.
+export function reporting(model, send, go) {
+  const reported = [];
   let timer = null;
+  model.on("change:position", () => {
+    const at = reported.indexOf(model.get("position"));
+    if (at < 0) go(model.get("position"));
+    else reported.splice(0, at + 1);
+  });
   return (position) => {
     clearTimeout(timer);
-    timer = setTimeout(() => tell(send, { kind: "position", position }), PAUSE);
+    timer = setTimeout(() => {
+      if (position !== model.get("position")) reported.push(position);
+      tell(send, { kind: "position", position });
+    }, PAUSE);
   };
 }
 

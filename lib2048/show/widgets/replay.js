@@ -243,10 +243,9 @@ export function largeErrors(expected) {
 const signed = (number) => (number > 0 ? "+" : "") + points(number);
 
 function begin(root, model, send) {
-  const moved = reporting(send);
+  const moved = reporting(model, send, (position) => view.go(position, false));
   const { game, ...record } = model.get("record");
   const view = new Replay(root, { ...record, game: rulesOf(game), position: model.get("position"), moved });
-  model.on("change:position", () => view.go(model.get("position"), false));
   return view;
 }
 

@@ -8,7 +8,7 @@ import { Reviewed } from "./reviewed.js";
 function begin(root, model, send) {
   let play = null;
   const place = make("div");
-  const moved = reporting(send);
+  const moved = reporting(model, send, (position) => view.go(position));
   const playOn = (cells) => {
     play ??= playing(place, model, send);
     play.use(cells);
@@ -19,7 +19,6 @@ function begin(root, model, send) {
   const around = make("div.lib2048", view.element);
   root.append(around, place);
   if (model.get("game").actions) play = playing(place, model, send);
-  model.on("change:position", () => view.go(model.get("position")));
   return {
     hear: (message) => play?.hear(message),
     lose: () => play?.lose(),
