@@ -546,9 +546,10 @@ def _fold(options):
     """Write the folded network of a file, with what the file says of itself."""
     if Path(options.destination).suffix != ".npz":
         raise ValueError(f"{options.destination}: weights are saved as .npz")
-    network = storage.load(_there(options.source))
+    source = _there(options.source)
+    network = storage.load(source)
     check_tables(network, "fold")
-    folded, about = network.folded(), storage.info(options.source)
+    folded, about = network.folded(), storage.info(source)
     storage.save_with(folded, options.destination, about["info"] | {"folded_from": network.name})
     found = {"network": folded.name, "folded_from": network.name, "weights": options.destination}
     text = printed.facts([

@@ -332,7 +332,7 @@ def in_file(said: str) -> Rule:
         room = {"__name__": Path(path).stem, "__file__": path}
         linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
         exec(compile(text, path, "exec", dont_inherit=True), room)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(f"rule {said}: {type(error).__name__}: {error}") from None
     found = room.get(name)
     if not isinstance(found, Rule):

@@ -242,7 +242,8 @@ def check_history(arrays, path):
     """
     tests = EVALUATION_COLUMNS
     finite = [name not in ("mean", "ci95") for name in tests]
-    most = [*[2.0**53] * 7, *[1.0] * (len(tests) - 7)]
+    most = [np.inf if name == "ci95" else 2.0**53 for name in tests[:7]]  # inf: that of one game
+    most += [1.0] * (len(tests) - 7)
     known = [True] * (COLUMNS - 1) + [False]  # a rate may be nan: nobody has said it
     forms = {
         "history": Form("float64", (None, COLUMNS), 0, [*LARGEST, 1.0], known),
