@@ -421,3 +421,9 @@ def test_weights_and_geometry_stay_what_kernels_believe():
     fresh.flags.writeable = False
     with pytest.raises(ValueError, match="read-only"):
         network.value(0)
+
+
+@pytest.mark.parametrize("form, head", [("q", 4), ("q", -1), ("q", 10**9), ("afterstate", 1)])
+def test_a_head_that_is_not_there_is_told(form, head):
+    with pytest.raises(ValueError, match=f"a head is a number below . here, not {head}"):
+        Network("4-22", form=form).values([1], head=head)

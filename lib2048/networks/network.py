@@ -343,7 +343,11 @@ class Network(Geometry):
         Args:
             head: the action, for Q.
             words: of their states, as many numbers; None where nothing but the board is shown.
+
+        Raises ValueError for a head that the network does not have.
         """
+        if head not in range(self.heads):
+            raise ValueError(f"a head is a number below {self.heads} here, not {head!r}")
         boards = as_boards(boards)
         fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
         padded, out = np.zeros(fours, np.uint64), np.zeros(fours, np.float32)
