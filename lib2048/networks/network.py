@@ -344,7 +344,8 @@ class Network(Geometry):
             head: the action, for Q.
             words: of their states, as many numbers; None where nothing but the board is shown.
 
-        Raises ValueError for a head that the network does not have.
+        Raises:
+            ValueError: for a head that the network does not have.
         """
         if head not in range(self.heads):
             raise ValueError(f"a head is a number below {self.heads} here, not {head!r}")
