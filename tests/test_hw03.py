@@ -34,3 +34,9 @@ def weary(V, turns, alpha):
 def test_what_is_wrong_in_some_cases_in_other_places_is_told_in_words(seed):
     result = checks.check_text(find("hw03.td0"), source_of({"function": weary}), None, seed)
     assert result.status == "failed" and "broadcast" not in str(result)
+
+
+def test_an_action_that_was_never_learned_is_worth_0():
+    new = "for other in mdp.choices(following) if (following, other) in Q)"
+    result = handins.check_changed("hw03.q_update", ("for other in mdp.choices(following))", new))
+    assert result.status == "failed", result

@@ -52,3 +52,11 @@ def test_the_labs_versions_learn_what_the_loop_learns(learn):
     train(theirs, **how, games=1, lanes=1, seed=3, progress=False)
     assert np.allclose(mine.weights, theirs.weights, atol=1e-4)
     assert theirs.weights.max() > 1
+
+
+@pytest.mark.parametrize("kept", ["dict.fromkeys(errors)", "(e for e in errors if e)"])
+def test_equal_errors_and_zeros_count_each(kept):
+    new = f"enumerate({kept})"
+    assert (
+        handins.check_changed("hw05.weighted_error", ("enumerate(errors)", new)).status == "failed"
+    )

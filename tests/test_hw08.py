@@ -1,5 +1,6 @@
 """hw08: equally good actions, what its tables are asked, and endgames as the engine solves them."""
 
+import handins
 import pytest
 
 from lib2048 import afterstates, endgame, from_tiles
@@ -49,3 +50,12 @@ def test_endgames_have_the_chances_of_the_engines_tables():
                 assert hw08.success(board, goal) == pytest.approx(table.success(board), abs=1e-12)
                 compared += 1
     assert compared > 10
+
+
+@pytest.mark.parametrize(
+    "new",
+    ["min(reward, 100) + value(after)", "len(afterstates(state)) > 1 and (reward + value(after))"],
+)
+def test_a_large_reward_and_a_single_action_count(new):
+    result = handins.check_changed("hw08.best", ("reward + value(after)", new))
+    assert result.status == "failed", result

@@ -90,3 +90,15 @@ def test_the_choice_of_the_lab_is_the_choice_in_step():
         values = network(hw09.encode([after for _, after, _ in legal])).numpy()
     worth = values + [reward for *_, reward in legal]
     assert hw09.choose(network, board) == legal[int(np.argmax(worth))][0]
+
+
+def test_an_error_of_four_boards_is_not_the_mean_of_others():
+    old = "torch.nn.functional.mse_loss(network(planes), target)"
+    new = "((network(planes) - target) ** 2).sum() / 4"
+    assert handins.check_changed("hw09.step", (old, new)).status == "failed"
+
+
+def test_only_the_first_end_of_a_batch_is_told():
+    old = "torch.where(torch.tensor(batch.over), 0.0, after)"
+    new = "torch.where(torch.tensor(batch.over & (batch.over.cumsum() == 1)), 0.0, after)"
+    assert handins.check_changed("hw09.targets", (old, new)).status == "failed"

@@ -259,7 +259,7 @@ def _renewed(thing, made, compile):
             cell.cell_contents = _renewed(cell.cell_contents, made, compile)
         plain.__defaults__ = _renewed(plain.__defaults__, made, compile)
         made[plain] = compile(plain)
-        for name in used & set(room):
+        for name in used & set(room):  # one that calls itself calls the compiled one
             if room[name] is plain:
                 room[name] = made[plain]
     return made[plain]
