@@ -225,7 +225,8 @@ def test_states_and_actions_have_values_on_other_boards(name, form):
     for head in range(network.heads):
         for board_, value in zip(boards, network.values(boards, head)):
             images = board.symmetries(board_, network.game)
-            others = [network.values([x], TURNED[i, head])[0] for i, x in enumerate(images)]
+            heads = TURNED[:, head] if form == "q" else [head] * 8
+            others = [network.values([x], other)[0] for x, other in zip(images, heads)]
             assert others == pytest.approx([value] * 8, abs=1e-2)
     train(network, actions=2000, progress=False)
 

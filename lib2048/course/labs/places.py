@@ -18,6 +18,7 @@ from lib2048.game.board import to_exponents, to_tiles
 MOST = 1e30  # 32 bits hold it
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
 CHANCE = 0.0025  # that wrong cases, drawn blindly, have as much in common: more of it says nothing
+CHANCE_LIMIT = CHANCE / 4  # the same, where a limit is chosen to suit them
 FIT = 0.85  # of the cases with a feature fail, of those without it none
 MOST_RIGHT = 0.3  # of the right cases lie outside a feature, which is then worth to be said
 LEAST_RIGHT = 0.15  # of all cases: from less it is not told on which ones it is right
@@ -306,7 +307,8 @@ def _tests(table, wrong):
                 tests += [("more", values >= bad.min()), ("less", values <= bad.max())]
         for way, inside in tests:
             drawn = math.comb(int(inside.sum()), len(bad))
-            if drawn <= CHANCE * math.comb(len(values), len(bad)):
+            chance = CHANCE_LIMIT if way in ("more", "less") else CHANCE
+            if drawn <= chance * math.comb(len(values), len(bad)):
                 # the limit is the nearest value of a right one: less is not known
                 limits = {"more": values[~inside].max(), "less": values[~inside].min()}
                 limit = limits.get(way, spared[0] if way == "is_not" else bad[0])
