@@ -78,6 +78,11 @@ def test_bad_numbers_are_refused(games, threads):
         evaluate("random", games, threads=threads)
 
 
+@pytest.mark.parametrize("options", [{"first": -5}, {"first": 0.5}, {"seed": 0.5}], ids=str)
+def test_games_that_have_no_number_are_refused(options, refused):
+    refused(lambda: evaluate("random", 2, **options))
+
+
 @pytest.mark.parametrize("what", ["random", "greedy", "first-legal", "network"])
 def test_a_recorded_game_is_the_one_that_evaluate_plays(what):
     what = a_network() if what == "network" else what

@@ -4,10 +4,20 @@ import numpy as np
 import pytest
 import reference
 
-from lib2048 import Network, NetworkPlayer, SearchPlayer, from_tiles, player, record_game, stream
+from lib2048 import (
+    Network,
+    NetworkPlayer,
+    SearchPlayer,
+    ValuePlayer,
+    evaluate,
+    from_tiles,
+    player,
+    record_game,
+    stream,
+)
 from lib2048.game import spec
 from lib2048.learn.records import RESULT_COLUMNS
-from lib2048.play.players import first_legal_player, greedy_player, random_player
+from lib2048.play.players import first_legal_player, greedy_player, network_player, random_player
 
 CHI_SQUARE = {1: 10.828, 2: 13.816, 3: 16.266}  # 99.9 % quantiles, by degrees of freedom
 ONE = [[2, 0, 0, 0], [4, 0, 0, 0], [2, 0, 0, 0], [4, 0, 0, 0]]  # Right alone is legal
@@ -122,3 +132,26 @@ LIMITS = [{"depth": "x"}, {"depth": 2.5}, {"depth": True}, {"seconds": "x"}, {"s
 @pytest.mark.parametrize("limits", LIMITS, ids=str)
 def test_limits_that_make_no_sense_are_refused(refused, limits):
     refused(lambda: SearchPlayer(Network("cells:0123"), **limits))
+
+
+WHO = [lambda network: NetworkPlayer(network), lambda network: SearchPlayer(network, 2),
+       lambda network: ValuePlayer(network.values, 1).search]  # fmt: skip
+
+
+@pytest.mark.parametrize("who", WHO)
+def test_many_boards_are_states_or_refused(who, refused):
+    ask = who(Network("cells:0123")).decide_all
+    boards = [from_tiles(tiles) for tiles in (TWO, THREE)]
+    refused(lambda: ask(boards, [0]), "2 boards and 1 words")
+    refused(lambda: ask([0.5, 2.5]), "whole numbers of 64 bits, not 0.5")
+    refused(lambda: ask([1 << 64]), "`board.parts`")
+    assert len(ask(boards)) == len(ask(np.array(boards, np.int64), [0, 0]))
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_a_network_that_diverged_still_takes_legal_actions(depth):
+    network = Network("cells:0123")
+    network.weights[:] = np.nan
+    who = network_player(network, depth)
+    assert who.choose(from_tiles(ONE)) == 1 and who.choose(from_tiles(LOST)) is None
+    assert evaluate(who, 2).scores.all()

@@ -103,6 +103,14 @@ def test_settings_of_another_network_are_refused(other, refused):
     refused(lambda: Run(settings, network=Network(SMALL)), "this network has")
 
 
+def test_numbers_of_numpy_are_plain_ones_in_settings(tmp_path):
+    given = {"alpha": np.float64(0.5), "seed": np.int64(3), "lanes": np.int32(2)}
+    settings = Settings(network=SMALL, actions=np.int64(100), **given)
+    assert settings == Settings(network=SMALL, actions=100, alpha=0.5, seed=3, lanes=2)
+    Run(settings, tmp_path / "run").go(progress=False)
+    assert json.loads((tmp_path / "run/config.json").read_text())["seed"] == 3
+
+
 def test_what_is_no_network_is_refused(refused):
     refused(lambda: train("4x6", actions=10), "a network is needed")
 

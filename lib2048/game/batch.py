@@ -3,6 +3,8 @@
 `frontier` works on *sets* of boards; here board i stays number i.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
@@ -70,10 +72,9 @@ def options(boards, game=WHOLE, words=None):
         (afterstates uint64[n, 4], rewards float32[n, 4]); the reward of an illegal action is
         ILLEGAL, −∞, so that the largest reward + value is always a legal one.
     """
-    boards = as_boards(boards)
+    boards, words = as_states(boards, words)
     after = np.empty((len(boards), 4), np.uint64)
     rewards = np.empty((len(boards), 4), np.float32)
-    words = np.zeros(len(boards), np.uint64) if words is None else as_boards(words)
     game.bind(_options)(boards, words, game, after, rewards)
     return after, rewards
 
@@ -135,8 +136,11 @@ def as_boards(boards):
     """Return boards as a contiguous uint64[n].
 
     Raises:
-        ValueError: for one that `board.whole` has made of a board with a 65536.
+        ValueError: for fractions, and for one that `board.whole` has made of a board with a 65536.
     """
+    given = boards if isinstance(boards, np.ndarray) else np.array(boards, object)
+    if given.dtype.kind not in "iu" and not all(isinstance(one, Integral) for one in given.flat):
+        raise ValueError(f"boards are whole numbers of 64 bits, not {given.flat[0]!r}")
     try:
         return np.ascontiguousarray(boards, np.uint64).reshape(-1)
     except OverflowError:
@@ -144,3 +148,16 @@ def as_boards(boards):
             "a board is an integer of 64 bits here; of one with a 65536 give the two numbers that "
             "`board.parts` returns"
         ) from None
+
+
+def as_states(boards, words=None):
+    """Return (boards, words) of states, each as a contiguous uint64[n].
+
+    words: None: 0 each.
+    Raises ValueError for other numbers of words, and for what `as_boards` refuses.
+    """
+    boards = as_boards(boards)
+    words = np.zeros(len(boards), np.uint64) if words is None else as_boards(words)
+    if len(words) != len(boards):
+        raise ValueError(f"{len(boards)} boards and {len(words)} words: give each board its own")
+    return boards, words

@@ -5,9 +5,12 @@ output is that state, well mixed.  Nothing is global: whoever draws passes the s
 the next one back.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 from lib2048.machine.kernels import kernel
+from lib2048.machine.terminal import in_short
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -46,7 +49,12 @@ def stream(seed, number):
 
 
 def seed_bits(seed):
-    """Return a seed as 64 bits: any integer, taken modulo 2^64, as np.uint64."""
+    """Return a seed as 64 bits: any integer, taken modulo 2^64, as np.uint64.
+
+    Raises ValueError for what is no integer.
+    """
+    if not isinstance(seed, Integral):
+        raise ValueError(f"seed {in_short(seed)}: use a whole number")
     return np.uint64(int(seed) % (1 << 64))
 
 

@@ -6,6 +6,7 @@ from concurrent.futures import wait
 
 import numpy as np
 
+from lib2048.game.batch import as_states
 from lib2048.game.rng import seed_bits
 from lib2048.learn import rules
 from lib2048.learn.loop import BEFORE_FIRST, ONE, choose_kernel, play_kernel
@@ -376,7 +377,7 @@ def choose_actions(network, functions, method, boards, words, luck=None):
     count = len(boards) - (luck is not None)
     actions, worths = np.zeros(count, np.int64), np.zeros((count, 4), np.float32)
     work, lanes = new_work(1, network.lookups_per_board, method), records(1, LANE)
-    told = boards, words, worths, actions, np.uint64(luck or 0), luck is not None
+    told = *as_states(boards, words), worths, actions, np.uint64(luck or 0), luck is not None
     choose = method.game.bind(choose_kernel)()
     alive = choose(tuple(functions), network.weights, method, lanes, work, *told)
     shown = count if luck is None else alive
@@ -385,8 +386,7 @@ def choose_actions(network, functions, method, boards, words, luck=None):
 
 def choose_action(network, functions, method, board, word=0):
     """Choose on one board; return (action or None, float32[4] worths); see `choose_actions`."""
-    state = np.array([board], np.uint64), np.array([word], np.uint64)
-    alive, actions, worths = choose_actions(network, functions, method, *state)
+    alive, actions, worths = choose_actions(network, functions, method, [board], [word])
     return int(actions[0]) if alive else None, worths[0]
 
 

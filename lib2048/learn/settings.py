@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import Game, parse_game
 from lib2048.learn.learner import Learner
@@ -133,7 +135,8 @@ class Settings:
         return (), {"network": self.network}
 
     def __init__(self, *, network: str, game: Game | str | None = None, **said: Any):
-        network, said = self.of_game(network, game), self._own(network, said)
+        plain = {k: x.item() if isinstance(x, np.generic) else x for k, x in said.items()}
+        network, said = self.of_game(network, game), self._own(network, plain)
         said |= {"network": network, "rate": self._rate(said)}
         for field in dataclasses.fields(self):
             object.__setattr__(self, field.name, said.get(field.name, field.default))

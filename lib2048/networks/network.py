@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numba import types
 
-from lib2048.game.batch import as_boards
+from lib2048.game.batch import as_states
 from lib2048.game.board import WHOLE, symmetries, to_exponents
 from lib2048.game.game import Game
 from lib2048.machine.kernels import compiled, numba_type
@@ -349,12 +349,12 @@ class Network(Geometry):
         """
         if head not in range(self.heads):
             raise ValueError(f"a head is a number below {self.heads} here, not {head!r}")
-        boards = as_boards(boards)
+        boards, words = as_states(boards, words)
         fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
         padded, out = np.zeros(fours, np.uint64), np.zeros(fours, np.float32)
         padded[: len(boards)] = boards
         told = np.zeros(fours, np.uint64)
-        told[: len(boards)] = 0 if words is None else words
+        told[: len(boards)] = words
         many_values()(
             self.look,
             self.values_of,

@@ -157,6 +157,8 @@ def evaluate(
         KeyboardInterrupt: where it is stopped.
     """
     check_games(games, threads)
+    if not (is_number(first, Integral) and first >= 0):
+        raise ValueError(f"first {in_short(first)}: games are numbered from 0 on")
     who = player(who, game)
     scores, largest, moves = np.zeros(games, np.int64), np.zeros(games, np.int64), 0
     with Crowd(threads, stop, getattr(who, "stop", None)) as crowd:

@@ -257,11 +257,11 @@ class NetworkPlayer:
         legal = afterstates(board, self.game, word)
         return action, {a: float(values[a]) + reward * pays for a, _, reward in legal}
 
-    def decide_all(self, boards, words):
+    def decide_all(self, boards, words=None):
         """Return (actions, {action: reward + value} as arrays) of many boards; see `decide`.
 
         Args:
-            boards, words: uint64[n].
+            boards, words: uint64[n]; no words: 0 each.
 
         Returns:
             int64[n], 4 where no action is legal, and float64[n, 4], nan where one is not.
@@ -346,13 +346,13 @@ class SearchPlayer:
         with Crowd(1, flag=self.stop) as crowd:  # so that Ctrl-C is heard
             return crowd.do(lambda: self.search.decide(board, word)[:2])
 
-    def decide_all(self, boards, words):
+    def decide_all(self, boards, words=None):
         """Return (actions, {action: reward + value} as arrays) of many boards, searched at once.
 
         It is what `decide` returns, but for the last digits: a search remembers the boards before.
 
         Args:
-            boards, words: uint64[n].
+            boards, words: uint64[n]; no words: 0 each.
 
         Returns:
             int64[n], 4 where no action is legal, and float64[n, 4], nan where one is not.

@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from lib2048.game import frontier
+from lib2048.game.batch import as_states
 from lib2048.game.board import WHOLE, afterstates
 from lib2048.game.game import parse_game
 from lib2048.machine.terminal import in_short
@@ -58,8 +59,8 @@ class BatchSearch:
 
         words: of their states; None: 0 each.
         """
-        boards = np.array([np.uint64(board) for board in boards], np.uint64)
-        apart = np.zeros(len(boards), bool) if words is None else np.asarray(words) > 0
+        boards, words = as_states(boards, words)
+        apart = words > 0
         if not apart.any():
             return self._found(boards)
         others = iter(self._found(boards[~apart]))

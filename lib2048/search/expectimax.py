@@ -25,7 +25,7 @@ from numba import types
 
 from lib2048.endgame.known import known_to, least_of, rows_at, success_after
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import ILLEGAL
+from lib2048.game.batch import ILLEGAL, as_states
 from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import Game
 from lib2048.game.rng import GOLDEN
@@ -411,10 +411,13 @@ def _root_one_ply(network, limits, memory, board, word):
 
 @part
 def _best_of(values, done):
-    """Return the action of the largest root value among those in the bit set `done`, or 4."""
+    """Return the action of the largest root value among those in the bit set `done`, or 4.
+
+    The first of equals; a nan, as a network that diverged has, counts as larger than all.
+    """
     best, best_value, root = QUAD, ILLEGAL, places().root
     for a in range(ZERO, QUAD):
-        if done >> a & ONE and values[root + a] > best_value:
+        if done >> a & ONE and not values[root + a] <= best_value:
             best, best_value = a, values[root + a]
     return best
 
@@ -684,11 +687,11 @@ class Search:
         found = {a: float(value) for a, value in enumerate(values) if value != ILLEGAL}
         return (None if action == 4 else int(action)), found, int(plies)
 
-    def decide_all(self, boards, words, context=None):
+    def decide_all(self, boards, words=None, context=None):
         """Search many boards, each with what is remembered of those before it.
 
         Args:
-            boards, words: uint64[n].
+            boards, words: uint64[n]; no words: 0 each.
             context: what to work with and to count in, of `context()`; by default a new one, so
                 that several threads may ask.
 
@@ -696,7 +699,7 @@ class Search:
             int64[n], 4 where no action is legal; int64[n], plies reached; and float32[n, 4], what
             the actions are worth, -inf where one is not legal.
         """
-        states = np.array(boards, np.uint64), np.array(words, np.uint64)
+        states = as_states(boards, words)
         found, values = np.zeros((len(boards), 2), np.int64), np.zeros((len(boards), 4), np.float32)
         context = self.context() if context is None else context
         self.network.game.bind(decide)()(context, *states, found, values)
