@@ -57,11 +57,6 @@ IN_A_FILE = {  # in the tables of the file; on the carousel only where it has st
 }
 
 
-def _positions_of_play(network, moves):
-    """Return the look-ups that 1-ply play makes in so many moves, in their order: uint32[…]."""
-    return _positions(Games(network, method_of(network), 99, lanes=1), moves)
-
-
 def _positions(games, moves):
     """Return the look-ups of four boards that games make in so many moves: uint32[…]."""
     kept = np.zeros((moves, 4 * int(games.functions.lookups)), np.uint32)
@@ -145,7 +140,7 @@ class Bench:
 
     @staticmethod
     def _floor(network):
-        look_ups = _positions_of_play(network, FLOOR_MOVES)
+        look_ups = _positions(Games(network, method_of(network), 99, lanes=1), FLOOR_MOVES)
         return lambda: _rate(lambda: read_all(network.weights, look_ups), FLOOR_MOVES)
 
     def _play(self):

@@ -20,7 +20,6 @@ import os
 import re
 import shlex
 import sys
-import tomllib
 from pathlib import Path
 
 from lib2048 import __version__
@@ -39,7 +38,7 @@ from lib2048.machine import completion, printed, process
 from lib2048.machine.completion import Offer
 from lib2048.machine.data import data as data_file
 from lib2048.machine.extras import told
-from lib2048.machine.files import write_atomic
+from lib2048.machine.files import read_toml, write_atomic
 from lib2048.machine.memory import lacked
 from lib2048.machine.terminal import meant, one_line
 from lib2048.networks import names, neural, storage
@@ -348,7 +347,7 @@ def _offers():
         "network": names.OFFERED, "starts": STARTS, "form": FORMS, "next": NEXT,
         "order": tables.ORDERS, "error": tables.ERRORS, **neural.CHOICES,
         "batch": ("batch1K", "game", "shuffle64", "games10"), "device": ("cpu", "cuda"),
-        "size": ("2x2", "2x3", "3x3", "2x4"), "name": _figure_names(),
+        "size": ("2x2", "2x3", "3x3", "2x4"), "name": tuple(read_toml(data_file("figures.toml"))),
     }  # fmt: skip
     return {name: Offer(tuple(known)) for name, known in words.items()} | {
         "rule": Offer(tuple(RULES), (".py",)),
@@ -359,10 +358,6 @@ def _offers():
         "list": Offer((), (".toml",)), "formation": Offer(("4411", "442", "4421"), (".npz",)),
         "draw": any_file, "zip": Offer((), (".zip",)),
     }  # fmt: skip
-
-
-def _figure_names():
-    return tuple(tomllib.loads(data_file("figures.toml").read_text(encoding="utf-8")))
 
 
 def _play_here(options):
@@ -467,12 +462,7 @@ def _there(path, players=()):
         named = f" and no player ({', '.join(players)})" if plain else ""
         close = meant(path, players) if plain else _near(path)
         raise ValueError(f"{path}: no such file{named}{close or f'; trained networks {where}'}")
-    return _in_folder(path)
-
-
-def _in_folder(path):
-    """Return the weights of a run's folder, where a path is that of one."""
-    found = weights_in(path)
+    found = weights_in(path)  # of a run's folder, where it is one
     return os.fspath(found) if found.is_file() else path
 
 
@@ -654,10 +644,8 @@ def _main(arguments):
     try:
         options, parser = _said(sys.argv[1:] if arguments is None else list(arguments))
         with told():
-            as_json, done = (
-                getattr(options, "json", False),
-                COMMANDS.get(options.command, _greeting)(options),
-            )
+            as_json = getattr(options, "json", False)
+            done = COMMANDS.get(options.command, _greeting)(options)
             _check_seen(options, parser)
             data, text, *status = done() if callable(done) else done
         text = json.dumps(_finite(data)) if as_json else text

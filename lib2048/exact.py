@@ -31,7 +31,7 @@ from lib2048.networks.network import Network, check_tables
 from lib2048.play.players import NetworkPlayer
 
 FIRST_SUM = 4  # of two 2s
-NEEDED = {8: 0.4e9, 9: 2.2e9}  # bytes that boards of so many cells take, as measured
+NEEDED = {8: 400 << 20, 9: 2200 << 20}  # bytes that boards of so many cells take, as measured
 MOST_ASKED = 6  # cells of a board whose every state a function is asked about, or has a weight
 POSSIBLE = "use up to 3x3, 2x4 or 4x2, or a single row or column of 2 to 4 cells"
 
@@ -405,7 +405,7 @@ class Values:
         if self._goal is None:
             return np.zeros(len(boards), np.bool_)
         if self._goal > 1:
-            return frontier.largest(boards) >= self._goal
+            return exponents(boards).max(axis=(1, 2)) >= self._goal
         return (exponents(boards) == 1).any(axis=(1, 2))
 
     def visits(self):
@@ -449,7 +449,7 @@ class Values:
                     made = (self.boards[rows], visits[rows], exponent, states, chances)
                     frontier.add_spawned(*made, *game._like)
             ended = self._held(states) | frontier.terminal(states, game.game)
-            np.add.at(shares, frontier.largest(states[ended]), chances[ended])
+            np.add.at(shares, exponents(states[ended]).max(axis=(1, 2)), chances[ended])
             chances[ended] = 0
             count = len(visits[layer.rows])
             visits[layer.rows] = frontier.carried_on(self._options(states, layer), chances, count)

@@ -13,7 +13,7 @@ from lib2048 import ACTIONS, endgame, from_tiles, slide, spawn, symmetries, to_t
 from lib2048.cli import main
 from lib2048.endgame import solving
 from lib2048.endgame.positions import WALLED
-from lib2048.endgame.table import LARGEST_ERROR, action_of
+from lib2048.endgame.table import STEPS, action_of
 from lib2048.game import frontier, spec
 from lib2048.game.bits import WHOLE
 from lib2048.game.rng import stream
@@ -256,7 +256,7 @@ def test_a_table_is_kept_within_its_error(table, tmp_path):
     assert loaded.start == table.start == exact.start
     for board in _boards_of(exact, 200):
         assert loaded.chances(board) == table.chances(board)
-        assert loaded.chances(board) == pytest.approx(exact.chances(board), abs=LARGEST_ERROR)
+        assert loaded.chances(board) == pytest.approx(exact.chances(board), abs=1 / STEPS)
 
 
 def _boards_of(table, count):

@@ -397,3 +397,12 @@ def test_a_run_with_functions_goes_on_with_the_same_ones_only(tmp_path):
         train(Network(SMALL), out=tmp_path, resume=True, **settings)
     with pytest.raises(ValueError, match="index of somebody's own"):
         load(tmp_path / "weights.npz")
+
+
+@pytest.mark.parametrize("parts", [("index",), ("value", "update")], ids=str)
+def test_functions_of_ones_own_learn_a_game_that_shows_the_next_card(parts):
+    library = Network(f"{SMALL}@threes", next="hidden")
+    mine = dict(zip(("index", "value", "update"), plain_parts(library)))
+    own = library.with_functions(**{name: mine[name] for name in parts})
+    assert train(own, actions=2000, progress=False).count > 5
+    assert own.weights.any()

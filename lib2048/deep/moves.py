@@ -16,7 +16,7 @@ from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.kernels import kernel
 from lib2048.networks.network import FORMS
 from lib2048.play.evaluation import TEST_SEED, check_games
-from lib2048.play.players import game_of, new_stop, player, seen
+from lib2048.play.players import Player, game_of, new_stop, player, seen
 
 TURN = {"turn_boards": np.uint64, "turn_actions": np.int64, "turn_rewards": np.float32}
 DRAWS = 0xAC7105  # mixed into a seed: draws of actions are apart from spawns of tiles
@@ -246,7 +246,7 @@ def without_a_next_card(what, game):
     return game
 
 
-class StepPlayer:
+class StepPlayer(Player):
     """A player of many games in step, which says by `pick` what it does on many boards.
 
     name: what it is called; game: what is played; seed: of what `choose` does; stop: see `players`.
@@ -291,6 +291,3 @@ class StepPlayer:
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
         decide = decision(self, seed)
         return play_in_step(decide, first_game, count, seed, self.game, stop=self.stop)
-
-    def __repr__(self):
-        return f"<player {self.name}>"

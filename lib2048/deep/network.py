@@ -43,8 +43,6 @@ class ValueNetwork:
             check_name(name)
         self.name = OWN + name.removeprefix(OWN) if own else what.lower()
         self.symmetry, self.precision, self.device = symmetry, precision, torch.device(device)
-        if not self.name.isprintable():
-            raise ValueError(f"a network called {self.name!r}: use a name in one line")
         module = what if own else make(what, seed)
         if own:
             check_kind(module, self.name)

@@ -27,7 +27,7 @@ from lib2048.machine.arrays import Form, check_arrays
 
 OPTIMISERS = {
     "rmsprop": lambda weights, rate: torch.optim.RMSprop(weights, rate, alpha=0.99, eps=1e-5),
-    "adam": lambda weights, rate: torch.optim.Adam(weights, rate),
+    "adam": torch.optim.Adam,
 }
 BATCH_COLUMNS = ("games", "actions", "score", "length", "tile_sum", "distance", "entropy")
 

@@ -181,11 +181,6 @@ def _choose(positions, walls, total, chunk, states, afterstates, values, first, 
 
 
 @kernel
-def _edge(positions, total, i):
-    return beginning(positions, total, i)
-
-
-@kernel
 def _mark(positions, states, boards):
     for board in boards:
         set_bit(states.marks, number_after(positions, standing(positions, board)))
@@ -330,7 +325,7 @@ class Build:
         """Cut a layer into pieces; see above."""
         first, last = halves_in(self.positions, total)
         edges = np.unique(np.linspace(first, last, CHUNKS + 1).astype(int)).tolist()
-        ends = [int(_edge(self.positions, total, edge)) for edge in edges[1:-1]]
+        ends = [int(beginning(self.positions, total, edge)) for edge in edges[1:-1]]
         ends.append(int(self.positions.begins[total + 1]))
         return [*zip(edges, edges[1:], ends)]
 

@@ -34,7 +34,6 @@ from lib2048.machine.native import population
 KIND, VERSION = "endgame", 1
 STEPS = 65535
 HIGH, LOW, ONES = np.uint64(0x8888888888888888), np.uint64(0x7777777777777777), 0x1111111111111111
-LARGEST_ERROR = 1 / STEPS  # of a chance that is read from a table
 FORMS = {
     "kind": Form("U"),
     "version": Form("i u"),
@@ -236,9 +235,8 @@ class Table:
 
     def has_won(self, board):
         """Say whether the target stands beside the large tiles that must stand."""
-        exponents = [int(board) >> 4 * cell & 15 for cell in range(16)]
-        at_least = sum(exponent >= self.formation.exponent for exponent in exponents)
-        return at_least > self.formation.large
+        large = count_large(parts(board)[0], self.formation.exponent)
+        return int(large) > self.formation.large
 
     def is_over(self, board):
         """Say whether the endgame is over: the target stands, or no action keeps the formation."""

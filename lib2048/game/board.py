@@ -18,8 +18,6 @@ from lib2048.game.turn import next_state as _answer
 
 __all__ = ["ACTIONS", "DOWN", "LEFT", "RIGHT", "UP", "WHOLE", "spawn_with", "symmetries"]
 
-EMPTY = np.uint64(0)
-
 
 def from_tiles(rows, game=WHOLE):
     """Pack rows of tiles, 0 for an empty cell, into a board.

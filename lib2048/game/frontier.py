@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import canonical, empty_mask, largest_exponent, orbit_size
+from lib2048.game.bits import canonical, empty_mask, orbit_size
 from lib2048.game.rng import GOLDEN
 from lib2048.machine.kernels import kernel, part
+from lib2048.machine.native import population
 
 TIE = 1e-14  # of a preference's size: two that differ by less are equal but for rounding
 SCORE_AND_MOVES = np.array([[1.0, 0.0], [0.0, 1.0]])  # gains, see `chosen`
@@ -82,13 +83,6 @@ def terminal(states, game):
     return out
 
 
-def largest(boards):
-    """Return the exponent of each board's largest tile: int64[n]."""
-    out = np.empty(len(boards), np.int64)
-    _largest(boards, out)
-    return out
-
-
 def tile_sums(boards):
     """Return the sum of each board's tiles: int64[n]."""
     out = np.empty(len(boards), np.int64)
@@ -145,12 +139,6 @@ def _terminal(states, game, out):
         state = states[i]
         up, right, down, left, _, _, _, _ = rules.slide(state, game)
         out[i] = up == state and right == state and down == state and left == state
-
-
-@kernel
-def _largest(boards, out):
-    for i in range(len(boards)):
-        out[i] = largest_exponent(boards[i])
 
 
 @kernel
@@ -368,11 +356,8 @@ def add_spawned(afterstates, visits, exponent, states, chances, game, symmetric=
 def _spawn(afterstates, visits, exponent, index, game, symmetric, chances):
     missing = 0
     for i in range(len(afterstates)):
-        empty, cells = empty_mask(afterstates[i]) & game.cells, 0
-        left = empty
-        while left:
-            left &= left - _ONE
-            cells += 1
+        empty = empty_mask(afterstates[i]) & game.cells
+        cells = population(empty)
         while empty:
             cell = empty & (~empty + _ONE)
             empty ^= cell

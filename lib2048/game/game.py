@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from lib2048.game.spec import ACTIONS, FOUR_CHANCE
+from lib2048.game.spec import FOUR_CHANCE
 from lib2048.machine.kernels import bound, is_kernel
 from lib2048.machine.terminal import meant
 
@@ -165,11 +165,6 @@ class Game(NamedTuple):
     def places(self) -> list[int]:
         """The numbers 0..15 of its cells, row by row."""
         return [4 * row + column for row in range(self.rows) for column in range(self.columns)]
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """The names of the actions 0..3."""
-        return ACTIONS
 
     @property
     def chances(self) -> dict[int, float]:

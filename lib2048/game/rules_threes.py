@@ -12,6 +12,7 @@ from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, largest_exponent, place, 
 from lib2048.game.rng import also_below, below, draw, mix
 from lib2048.game.rows import slid_rows
 from lib2048.machine.kernels import kernel, part
+from lib2048.machine.native import population
 
 NAME, OPTIONS = "threes", ()
 MOST_OUTCOMES = np.uint64(144)  # 9 bonus cards in 4 places, and 4 cards shown next
@@ -170,15 +171,10 @@ def _entry(action, line, game):
 
 
 @part
-def _count(moved):
-    return (moved & ONE) + (moved >> ONE & ONE) + (moved >> np.uint64(2) & ONE) + (moved >> THREE)
-
-
-@part
 def spawn(afterstate, word, action, moved, luck, game=WHOLE):
     """Let the shown card enter, and draw the next; return (board, word, its points, luck)."""
     luck, bits = draw(luck)
-    rank, line = below(bits, _count(moved)), ZERO
+    rank, line = below(bits, population(moved)), ZERO
     while line < THREE and (rank or not moved >> line & ONE):
         rank -= moved >> line & ONE
         line += ONE
@@ -212,7 +208,7 @@ def outcomes(afterstate, word, action, moved, game, boards, words, weights, at):
                     boards[last], words[last] = board, now | new << SEEN_BITS
                     weights[last] = weight / np.float64(kinds)
                     last += ONE
-    return last - at, _count(moved)
+    return last - at, population(moved)
 
 
 @part

@@ -52,7 +52,8 @@ def _followed(board, word, action, game):
     for line in range(FOUR):
         filled, last = ZERO, ZERO  # cells that are full; the tile that may still merge, or 0
         for i in range(length):
-            exponent, here = _cell(board, _number(line, i, upright, back, length))
+            here = _number(line, i, upright, back, length)
+            exponent = board >> (here << np.uint64(2)) & _FIFTEEN
             if exponent == ZERO:
                 continue
             the_one = here + ONE == word
@@ -63,11 +64,6 @@ def _followed(board, word, action, game):
                 place = ONE + _number(line, filled - ONE, upright, back, length)
                 found = place if found == ZERO else min(found, place)
     return found
-
-
-@part
-def _cell(board, number):
-    return (board >> (number << np.uint64(2))) & np.uint64(15), number
 
 
 @part

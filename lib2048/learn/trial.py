@@ -15,7 +15,7 @@ import traceback
 
 import numpy as np
 
-from lib2048.game.board import afterstates, count_empty, initial, spawn, to_text
+from lib2048.game.board import afterstates, begin, count_empty, next_state, to_text
 from lib2048.game.rng import stream
 from lib2048.learn.own import (
     OF_A_RULE,
@@ -69,11 +69,11 @@ def some_boards(game, count=BOARDS):
     random, cells = np.random.default_rng(2048), int(game.cells) * 15
     boards, number = [np.uint64(0), np.uint64(cells & (1 << 64) - 1)], 0
     while len(boards) < count // 2:
-        board, luck = initial(stream(2048, number), game)
+        board, word, luck = begin(stream(2048, number), game)
         number += 1
-        while options := afterstates(board, game):
-            _, after, _ = options[random.integers(len(options))]
-            board, luck = spawn(after, luck, game)
+        while options := afterstates(board, game, word):
+            action, after, _ = options[random.integers(len(options))]
+            board, word, _, luck = next_state(board, word, action, luck, game)
             boards += [board, after]
     few, rest = boards[:4], boards[4:]  # an empty board, a full one, the beginning of a game
     rest = [rest[i] for i in random.permutation(len(rest))[: count // 2]]
@@ -176,25 +176,25 @@ class _Plain:
         """Learn from a game or two, as a run does, on tables that are all 0 at first."""
         game, number = self.network.game, 0
         tables = np.zeros(self.size, np.float32), np.zeros(max(1, self.size * self.keeps), "f4")
-        board, luck = initial(stream(2048, number), game)
+        board, word, luck = begin(stream(2048, number), game)
         before, self.error, self.rate = None, 0.0, np.float32(0.1 / self.n)
         for _ in range(self.actions):
             if abs(self.error) > LARGEST:
                 break  # it grows without bound, which a run says in its own words
             options = [
-                (reward + self._value(tables[0], after), after)
-                for _, after, reward in afterstates(board, game)
+                (reward + self._value(tables[0], after), after, action)
+                for action, after, reward in afterstates(board, game, word)
             ]
-            best, after = max(options, default=(0.0, None))
+            best, after, action = max(options, default=(0.0, None, None))
             if before is not None and "update" in self.functions:
                 self.error = best - self._value(tables[0], before)
                 positions = self._positions(before)
                 self._learn(self._on("update", before), *tables, positions)
             if after is None:
                 number += 1
-                board, luck = initial(stream(2048, number), game)
+                board, word, luck = begin(stream(2048, number), game)
             else:
-                board, luck = spawn(after, luck, game)
+                board, word, _, luck = next_state(board, word, action, luck, game)
             before = after
 
     def _positions(self, board):

@@ -21,9 +21,8 @@ OURS = {*sys.stdlib_module_names, __name__.partition(".")[0]}
 
 def used_names(code, how=GLOBALS):
     """Return the names that a code object, or one inside it, asks for by these instructions."""
-    used = {step.argval for step in dis.get_instructions(code) if step.opname in how}
-    inner = (each for each in code.co_consts if isinstance(each, types.CodeType))
-    return used.union(*(used_names(each, how) for each in inner))
+    steps = (step for each in _codes(code) for step in dis.get_instructions(each))
+    return {step.argval for step in steps if step.opname in how}
 
 
 def is_readers(module):
@@ -101,15 +100,12 @@ def _under_magics(code):
             continue
         with contextlib.suppress(SyntaxError, ValueError):
             for node in ast.walk(ast.parse("".join(lines))):
-                if isinstance(node, ast.Call) and _called(node) == "run_cell_magic":
+                called = getattr(node, "func", None)
+                if getattr(called, "attr", "") == "run_cell_magic":
                     text = _without_lines_of_shells(ast.literal_eval(node.args[2]))
                     made = compile(text, "", "exec", _flags(code), dont_inherit=True)
                     if any(_alike(each, code) for each in _codes(made)):
                         yield text
-
-
-def _called(node):
-    return getattr(node.func, "attr", "")
 
 
 def _without_lines_of_shells(text):

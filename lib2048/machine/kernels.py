@@ -317,9 +317,6 @@ def _copy(original, plain, others, module):
     return made
 
 
-_SIMPLE = {int: types.int64, bool: types.boolean, float: types.float64}
-
-
 def numba_type(annotation):
     """Return the numba type of an annotation, so that a record is described once.
 
@@ -331,4 +328,4 @@ def numba_type(annotation):
     if hasattr(annotation, "_fields"):
         fields = [numba_type(annotation.__annotations__[name]) for name in annotation._fields]
         return types.BaseTuple.from_types(fields, annotation)
-    return _SIMPLE.get(annotation) or numba.from_dtype(np.dtype(annotation))
+    return numba.from_dtype(np.dtype(annotation))

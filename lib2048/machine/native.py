@@ -15,7 +15,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from lib2048.machine.kernels import kernel, part
+from lib2048.machine.kernels import part
 
 if numba.config.DISABLE_JIT:
     # Uncompiled, 64-bit integers wrap as they should, but numpy would say so every time.
@@ -28,10 +28,13 @@ def _native(plain):
 
 
 @_native(lambda array, index: None)
-def _prefetch(typing_context, array, index):
+def prefetch(typing_context, array, index):
+    """Ask the memory for array[index] without waiting for it (a hint of LLVM's, portable)."""
+
     def build(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        address = builder.bitcast(builder.gep(data, [arguments[1]]), cgutils.voidptr_t)
+        at = context.cast(builder, arguments[1], index, types.uint64)
+        address = builder.bitcast(builder.gep(data, [at]), cgutils.voidptr_t)
         i32 = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
         ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
@@ -42,7 +45,13 @@ def _prefetch(typing_context, array, index):
 
 
 @_native(lambda record: record)
-def _borrowed(typing_context, record):
+def borrowed(typing_context, record):
+    """Return a record of arrays that belong to nobody; who called the kernel keeps them.
+
+    numba counts the owners of an array whenever it is taken out of a record.  Inside a loop that
+    costs a factor of four; these arrays have no owners to be counted.
+    """
+
     def build(context, builder, signature, arguments):
         members = cgutils.unpack_tuple(builder, arguments[0])
         for at, kind in enumerate(signature.args[0]):
@@ -65,18 +74,16 @@ def _pointer(typing_context, address):
 
 
 @_native(lambda number: np.uint64(int(number).bit_count()))
-def _population(typing_context, number):
+def population(typing_context, number):
+    """Return how many bits of a uint64 are set, as a uint64."""
+
     def build(context, builder, signature, arguments):
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), build
 
 
-def _or_plain(array, index, bits):
-    array[index] |= bits
-
-
-@_native(_or_plain)
+@_native(lambda array, index, bits: np.bitwise_or.at(array, index, bits))
 def _or_atomic(typing_context, array, index, bits):
     def build(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -93,33 +100,11 @@ def array_at(address, shape, kind):
 
 
 @part
-def population(number):
-    """Return how many bits of a uint64 are set, as a uint64."""
-    return _population(number)
-
-
-@part
 def set_bit(array, place):
     """Set bit `place` of a uint64 array; other threads may set others at the same time."""
     word, bit = place >> 6, np.uint64(1) << np.uint64(place & 63)
     if not array[word] & bit:
         _or_atomic(array, word, bit)
-
-
-@kernel
-def prefetch(array, index):
-    """Ask the memory for array[index] without waiting for it (a hint of LLVM's, portable)."""
-    _prefetch(array, index)
-
-
-@part
-def borrowed(record):
-    """Return a record of arrays that belong to nobody; who called the kernel keeps them.
-
-    numba counts the owners of an array whenever it is taken out of a record.  Inside a loop that
-    costs a factor of four; these arrays have no owners to be counted.
-    """
-    return _borrowed(record)
 
 
 # ---------------------------------------------------------------- a clock, and a flag to stop by
@@ -146,7 +131,9 @@ def clock():
 
 
 @_native(lambda address: time.perf_counter_ns())
-def _ticks(typing_context, address):
+def ticks(typing_context, address):
+    """Read the clock of `clock`, in its ticks.  address: int64.  Returns int64."""
+
     def build(context, builder, signature, arguments):
         i32, i64 = ir.IntType(32), ir.IntType(64)
         place = cgutils.alloca_once(builder, ir.ArrayType(i64, 2))
@@ -163,21 +150,11 @@ def _ticks(typing_context, address):
 
 
 @_native(lambda array, index: array[index])
-def _peek(typing_context, array, index):
+def peek(typing_context, array, index):
+    """Read array[index], an int64, anew each time: another thread may have changed it."""
+
     def build(context, builder, signature, arguments):
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         return builder.load_atomic(builder.gep(data, [arguments[1]]), "monotonic", 8)
 
     return types.int64(array, index), build
-
-
-@kernel
-def ticks(address):
-    """Read the clock of `clock`, in its ticks.  address: int64.  Returns int64."""
-    return _ticks(address)
-
-
-@kernel
-def peek(array, index):
-    """Read array[index], an int64, anew each time: another thread may have changed it."""
-    return _peek(array, index)

@@ -235,22 +235,12 @@ def shift_to_stages(positions, at, count, size, first, second, third, fourth):
 @part
 def stage_positions(boards, words, at, positions, first, count, stages):
     """Move the positions of four boards, boards[at …] with words[at …], into their stages."""
-    shift_to_stages(
-        positions,
-        first,
-        count,
-        stages.size,
-        stage_kernel(boards[at], words[at], stages.marks, stages.lowest),
-        stage_kernel(
-            boards[at + np.uint64(1)], words[at + np.uint64(1)], stages.marks, stages.lowest
-        ),
-        stage_kernel(
-            boards[at + np.uint64(2)], words[at + np.uint64(2)], stages.marks, stages.lowest
-        ),
-        stage_kernel(
-            boards[at + np.uint64(3)], words[at + np.uint64(3)], stages.marks, stages.lowest
-        ),
-    )
+    two, three, four = at + np.uint64(1), at + np.uint64(2), at + np.uint64(3)
+    p = stage_kernel(boards[at], words[at], stages.marks, stages.lowest)
+    q = stage_kernel(boards[two], words[two], stages.marks, stages.lowest)
+    r = stage_kernel(boards[three], words[three], stages.marks, stages.lowest)
+    s = stage_kernel(boards[four], words[four], stages.marks, stages.lowest)
+    shift_to_stages(positions, first, count, stages.size, p, q, r, s)
 
 
 @part

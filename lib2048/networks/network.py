@@ -41,18 +41,7 @@ MOST_WEIGHTS = (1 << 32) - 1  # so that a position fits 32 bits
 
 
 # What says where a weight lies: kernels believe it, so it stays what it was when it was made.
-FIXED = {
-    "form",
-    "next",
-    "tuples",
-    "game",
-    "block",
-    "heads",
-    "head_size",
-    "stages",
-    "blocks",
-    "size",
-}
+FIXED = set("form next tuples game block heads head_size stages blocks size".split())
 
 
 class Geometry:

@@ -172,6 +172,9 @@ class Player(Protocol):
     def play_games(self, first_game: int, count: int, seed: int) -> np.ndarray:
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
 
+    def __repr__(self):
+        return f"<player {self.name}>"
+
 
 FIRST_CHUNK = 1000  # actions before the first look at `stop`
 
@@ -181,7 +184,7 @@ def new_stop():
     return np.zeros(1, np.int64)
 
 
-class PolicyPlayer:
+class PolicyPlayer(Player):
     """A player that needs no network.
 
     name: str; policy: made by `compiled` with POLICY_SIGNATURE; game: what it plays.
@@ -210,9 +213,6 @@ class PolicyPlayer:
         play(self.policy, 0, self.game, seed_bits(seed), first_game, results)
         return results
 
-    def __repr__(self):
-        return f"<player {self.name}>"
-
 
 def random_player(game=WHOLE):
     """Return the player that takes any legal action."""
@@ -229,7 +229,7 @@ def first_legal_player(game=WHOLE):
     return PolicyPlayer("first legal", first_legal_policy, game=game)
 
 
-class NetworkPlayer:
+class NetworkPlayer(Player):
     """The 1-ply player of a network: the action whose reward + value is largest.
 
     Args:
@@ -295,11 +295,8 @@ class NetworkPlayer:
             found.append(results)
         return in_order(found)
 
-    def __repr__(self):
-        return f"<player {self.name}>"
 
-
-class SearchPlayer:
+class SearchPlayer(Player):
     """A player that looks ahead: an expectimax search over a network's values.
 
     It searches a board with a 32768 as a smaller one, see `expectimax.halved`.
@@ -389,11 +386,8 @@ class SearchPlayer:
         self.counters += found.counters
         return results
 
-    def __repr__(self):
-        return f"<player {self.name}>"
 
-
-class ValuePlayer:
+class ValuePlayer(Player):
     """A player that looks ahead over any value function, such as a network of torch.
 
     Many games are played in step, so that the function is asked about all of them at once.
@@ -454,9 +448,6 @@ class ValuePlayer:
         found = self.search.decide_all(here["board"], here["word"])
         actions[games.live] = [action or 0 for action, _, _ in found]  # None: over as it begins
         return actions
-
-    def __repr__(self):
-        return f"<player {self.name}>"
 
 
 def heuristic_player(

@@ -8,14 +8,13 @@ from collections import Counter
 import numpy as np
 
 from lib2048.endgame.formation import MOST
-from lib2048.game.batch import as_boards
+from lib2048.game.batch import exponents
 from lib2048.game.bits import largest_exponent, symmetries
 from lib2048.game.board import parts
 from lib2048.play.evaluation import TEST_SEED, boards_of
 
 ANY, OTHER = "any", "other"  # in place of a formation
 LARGE = range(16 - MOST - 1, 9)  # how many large tiles are asked for: 13 free cells … 8
-_SHIFTS = np.arange(0, 64, 4, dtype=np.uint64)
 
 
 def leading(boards):
@@ -27,9 +26,9 @@ def leading(boards):
     Returns:
         (int64[n] how many; int64[n, 16] the cells, the largest tile first).
     """
-    exponents = (as_boards(boards)[:, None] >> _SHIFTS & np.uint64(15)).astype(np.int64)
-    cells = np.argsort(-exponents, axis=1, kind="stable")
-    tiles = np.take_along_axis(exponents, cells, axis=1)
+    tiles = exponents(boards).reshape(-1, 16).astype(np.int64)
+    cells = np.argsort(-tiles, axis=1, kind="stable")
+    tiles = np.take_along_axis(tiles, cells, axis=1)
     falls = np.hstack([tiles[:, :-1] > tiles[:, 1:], tiles[:, -1:] > 0])
     return np.where(falls.all(axis=1), 16, falls.argmin(axis=1)), cells
 

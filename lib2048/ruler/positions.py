@@ -10,6 +10,7 @@ import numpy as np
 
 from lib2048.endgame.formation import Formation
 from lib2048.endgame.table import large_cells
+from lib2048.game.batch import exponents
 from lib2048.game.bits import symmetries
 from lib2048.game.board import parts
 from lib2048.game.rng import below, draw, seed_bits, turn_kernel
@@ -76,8 +77,8 @@ class Ruler:
     @property
     def free(self):
         """The sum of the tiles below the target, int64[n]."""
-        exponents = self.boards[:, None] >> np.arange(0, 64, 4, dtype=np.uint64) & np.uint64(15)
-        tiles = np.where(exponents > 0, 1 << exponents.astype(np.int64), 0)
+        held = exponents(self.boards).reshape(-1, 16).astype(np.int64)
+        tiles = np.where(held > 0, 1 << held, 0)
         return np.where(tiles < self.target, tiles, 0).sum(axis=1)
 
     def save(self, path):

@@ -33,7 +33,7 @@ from lib2048.game.tile_65536 import in_state
 from lib2048.learn.settings import is_number
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.memory import available
-from lib2048.machine.native import borrowed, clock, peek, prefetch, ticks
+from lib2048.machine.native import borrowed, clock, peek, population, prefetch, ticks
 from lib2048.networks.lookups import (
     IMAGES,
     LOOK_SIGNATURE,
@@ -548,20 +548,12 @@ def _parts(context):
 @compiled(SEARCH_SIGNATURE)
 def search_policy(context, game, board, word, luck):
     """Take the action that the search chooses; a stopped search gives the game up."""
-    return searched(context, game, board, word, luck)
-
-
-@part
-def searched(context, game, board, word, luck):
-    """Search a state, as a policy does; see `search_policy`."""
     network, limits, memory = _parts(context)
     begin = ticks(limits.clock) if limits.ticks else 0
     action, plies = decide_kernel(network, limits, memory, board, word)
     if action == QUAD or (memory.counters[ABORTED] and peek(memory.stop, 0) != 0):
         return QUAD, board, ZERO, luck
-    free, cells = 0, empty_mask(board)  # those outside the board count as empty, too
-    for cell in range(ZERO, np.uint64(64), QUAD):
-        free += (cells >> cell) & ONE
+    free = population(empty_mask(board))  # those outside the board count as empty, too
     memory.depths[free, plies] += 1
     if limits.ticks:
         took = (ticks(limits.clock) - begin) * (TIME_BINS // 4) // limits.ticks

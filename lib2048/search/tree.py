@@ -239,7 +239,8 @@ class SearchTree:
 
     def _order_at_the_root(self):
         """Return the actions, the best by one ply first: so the search takes them."""
-        one = Search(self.network, 1, pays=self.pays).decide(self.root.board)[1]
+        tables = self.search.endgames
+        one = Search(self.network, 1, pays=self.pays, endgames=tables).decide(self.root.board)[1]
         return sorted(one, key=lambda action: (-one[action], action))
 
     # ---------------------------------------------------------------- the search itself

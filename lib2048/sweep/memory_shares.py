@@ -54,7 +54,8 @@ def folder():
     user = getattr(os, "getuid", lambda: "user")()
     place = "-".join(filter(None, [socket.gethostname(), os.environ.get("SLURM_JOB_ID")]))
     top = Path(tempfile.gettempdir(), f"lib2048-{user}")
-    (top / place).mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (top, top / place):
+        folder.mkdir(mode=0o700, exist_ok=True)
     if hasattr(os, "getuid") and top.lstat().st_uid != user:
         raise OSError(f"{top}: belongs to somebody else: set TMPDIR to a folder of your own")
     return top / place

@@ -6,7 +6,7 @@ there, by three marks, each time it has made so many `actions` (a run of its own
 
 from dataclasses import dataclass
 
-from lib2048.exact import SmallGame, board_table, small_game
+from lib2048.exact import NEEDED, SmallGame, board_table, small_game
 from lib2048.game.bits import WHOLE
 from lib2048.networks.names import with_game, word
 from lib2048.networks.network import Geometry, Network
@@ -18,7 +18,6 @@ KEYS = {"name": str, "board": str, "game": str, "start": str, "tuples": str, "al
         "actions": list, "seeds": list}  # fmt: skip
 STARTS = {"zero": (0, 0.0), "optimistic": (1, 0.0), "explore": (0, 0.1)}  # share of optimum, ε
 MARKS = ("share", "own error", "best error")  # of `SmallGame.marks`
-BOARD_BYTES = {8: 400 << 20, 9: 2200 << 20}  # of boards of so many cells, as measured
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ class Solving(Task):
 
     def needs(self, folder):
         """Return the most memory that its process takes; folder: that of the sweep."""
-        solved = BOARD_BYTES.get(len(self.rules.places), 0)
+        solved = NEEDED.get(len(self.rules.places), 0)
         learned = 0 if self.start is None else solved + Geometry(self._network_name).nbytes
         return PROCESS_BYTES + solved + learned
 

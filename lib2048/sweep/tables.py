@@ -39,14 +39,6 @@ def options(table, known):
     return {said.replace("-", "_"): value for said, value in table.items()}
 
 
-def count(said, number):
-    """Return a whole number of 0 or more; raises ValueError, in one line, for anything else."""
-    check_value(said, number, int)
-    if number < 0:
-        raise ValueError(f"{said} = {number}: use 0 or more")
-    return number
-
-
 def whole_numbers(said, found, such="[1, 2, 3]"):
     """Return a list of whole numbers; raises ValueError, in one line, for anything else."""
     whole = isinstance(found, list) and all(is_number(one, numbers.Integral) for one in found)

@@ -72,7 +72,10 @@ class TrainingJob(Job):
         tables.whole_numbers("seeds", seeds)
         tests, keep = tables.test_games(options.pop("tests", {})), options.pop("keep", True)
         tables.check_value("keep", keep, None)
-        quarters = tables.count("quarters", options.pop("quarters", 0))
+        quarters = options.pop("quarters", 0)
+        tables.check_value("quarters", quarters, int)
+        if quarters < 0:
+            raise ValueError(f"quarters = {quarters}: use 0 or more")
         given: dict[str, Any] = {}
         rule = str(options.get("rule", ""))
         known = flags(find(rule) if ".py:" in rule else None)

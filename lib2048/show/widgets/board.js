@@ -149,7 +149,7 @@ export function paced(rate, step) {
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 // The face of a tile, whose looks go by its game's rules and its number.
-export function tileFace(tile, { rules }) {
+function tileFace(tile, { rules }) {
   const text = String(tile);
   return make("span", { "data-rules": rules, "data-tile": tile, "data-digits": text.length }, text);
 }
@@ -213,7 +213,6 @@ export class Board {
   // A tile that merges travels as a copy and is gone when it arrives.
   ghost(exponent, from, to, milliseconds) {
     const tile = this.tileAt(to, exponent);
-    tile.classList.add("lib-ghost");
     delete tile.dataset.cell;
     this.tiles.prepend(tile);
     this.travel(tile, from, to, milliseconds).onfinish = () => tile.remove();

@@ -234,7 +234,7 @@ class Replay {
 }
 
 // Where the curve of score + value jumps most: the TD errors of the game, the largest of them.
-export function largeErrors(expected) {
+function largeErrors(expected) {
   const errors = expected.map((value, i) => [i ? Math.abs(value - expected[i - 1]) : 0, i]);
   const largest = errors.filter(([error]) => error > 0).sort(([a], [b]) => b - a).slice(0, LARGE);
   return largest.map(([, i]) => i).sort((a, b) => a - b);

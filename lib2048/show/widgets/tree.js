@@ -73,7 +73,7 @@ class Tree extends Editor {
     this.met = drawing("svg", { class: "lib-lines", "aria-hidden": "true" });
     this.link = drawing("path", { class: "lib-link" });
     this.met.append(this.link);
-    this.bands = make("div.lib-bands", { "aria-hidden": "true" });
+    this.bands = make("div", { "aria-hidden": "true" });
     this.plane.space.prepend(this.bands);
     this.plane.sheet.append(this.lines, this.tree, this.met);
     this.plane.sheet.style = `--node: ${WIDE}px; --narrow: ${NARROW}px; --tall: ${this.tall}px; --board: ${BOARD}px; --above: ${EDGE}px`;
