@@ -8,6 +8,7 @@ import lab
 import play_page
 import pytest
 
+from lib2048 import load
 from lib2048.game import board as rules
 from lib2048.game.spec import ACTIONS
 from lib2048.play.evaluation import Step, evaluate
@@ -69,7 +70,7 @@ def test_a_learner_trains_in_the_page(chromium, tmp_path):
 
 @pytest.fixture(scope="module")
 def player():
-    return network_player(play_page.page_network())
+    return network_player(load(play_page.WEIGHTS))
 
 
 def stands(board):

@@ -3,6 +3,7 @@
 import lab
 import numpy as np
 import pytest
+from learners import SMALL, scattered
 
 from lib2048 import Network, SmallGame, endgame, record_game
 from lib2048.game.game import parse_game
@@ -10,12 +11,6 @@ from lib2048.game.spec import ACTIONS
 from lib2048.show.widgets.game import Game, to_hex
 from lib2048.show.widgets.play import PlayWidget
 from lib2048.show.widgets.review import ReviewWidget
-
-
-def a_network():
-    network = Network("cells:0123,4567")
-    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
-    return network
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +24,7 @@ def position(page):
 
 @pytest.mark.ci
 def test_a_review_shows_the_worst_and_leads_along_the_game(opened, steps):
-    widget = ReviewWidget(steps, a_network())
+    widget = ReviewWidget(steps, scattered(Network(SMALL)))
     page, worst = opened(widget), widget.review.worst(3)
     assert position(page) == worst[0]
     cards = page.root.locator(".lib-review-card")
@@ -55,7 +50,7 @@ def test_a_review_shows_the_worst_and_leads_along_the_game(opened, steps):
 
 
 def test_a_click_on_a_mark_shows_what_it_cost(opened, steps):
-    widget = ReviewWidget(steps, a_network())
+    widget = ReviewWidget(steps, scattered(Network(SMALL)))
     page = opened(widget)
     page.page.locator(".lib-review").press("Home")
     over = page.root.locator(".u-over").nth(1)
@@ -95,7 +90,7 @@ def pressed(page, number):
 
 @pytest.mark.ci
 def test_ones_own_game_is_reviewed_when_it_is_over(opened):
-    widget = PlayWidget(seed=3, player=a_network())
+    widget = PlayWidget(seed=3, player=scattered(Network(SMALL)))
     page = opened(widget)
     game = Game(3, 0, game=parse_game("2048"))
     while any(game.act(action) is not None for action in range(4)):
@@ -177,7 +172,10 @@ def test_another_page_s_game_is_followed(opened):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_it_can_be_read_and_fits_a_phone(opened, steps, theme):
-    for widget in (ReviewWidget(steps, a_network()), PlayWidget(seed=3, player="heuristic")):
+    for widget in (
+        ReviewWidget(steps, scattered(Network(SMALL))),
+        PlayWidget(seed=3, player="heuristic"),
+    ):
         page = opened(widget, width=390, height=844, theme=theme)
         page.press("h")
         page.page.wait_for_timeout(200)

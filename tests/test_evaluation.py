@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learners import SMALL, scattered
 
 from lib2048 import Network, evaluate, record_game
 from lib2048.game import board
@@ -10,12 +11,6 @@ from lib2048.play.evaluation import Result, reached, statistics_block
 
 SCORES = np.array([100, 300, 1000, 2000])
 LARGEST = np.array([6, 9, 10, 11])
-
-
-def a_network():
-    network = Network("cells:0123,4567")
-    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
-    return network
 
 
 def test_reached_counts_larger_tiles_too():
@@ -60,7 +55,7 @@ def test_a_result_says_what_it_knows():
 
 @pytest.mark.parametrize("what", ["random", "greedy", "first-legal", "network"])
 def test_threads_and_number_of_games_change_no_game(monkeypatch, what):
-    what = a_network() if what == "network" else what
+    what = scattered(Network(SMALL)) if what == "network" else what
     many = evaluate(what, 40, seed=3)
     assert len(many.scores) == 40
     monkeypatch.setattr(evaluation, "GAMES_AT_ONCE", 7)
@@ -85,7 +80,7 @@ def test_games_that_have_no_number_are_refused(options, refused):
 
 @pytest.mark.parametrize("what", ["random", "greedy", "first-legal", "network"])
 def test_a_recorded_game_is_the_one_that_evaluate_plays(what):
-    what = a_network() if what == "network" else what
+    what = scattered(Network(SMALL)) if what == "network" else what
     scores = evaluate(what, 3, seed=6).scores
     for number in range(3):
         steps = record_game(what, seed=6, number=number)
@@ -104,7 +99,7 @@ def test_a_recorded_game_hangs_together():
 
 
 def test_a_recorded_value_is_what_the_network_expects_after_the_reward():
-    network = a_network()
+    network = scattered(Network(SMALL))
     steps = record_game(network, seed=2)
     for step in steps[:-1]:
         assert step.value == pytest.approx(network.value(step.afterstate), abs=1e-2)

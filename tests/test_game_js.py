@@ -20,7 +20,7 @@ from lib2048.game import spec  # noqa: E402
 from lib2048.game.game import parse_game  # noqa: E402
 from lib2048.game.rng import stream  # noqa: E402
 from lib2048.show.widgets.base import front_end  # noqa: E402
-from lib2048.show.widgets.game import Game, Narrow, told  # noqa: E402
+from lib2048.show.widgets.game import Game, Narrow, to_hex, told  # noqa: E402
 
 NODE = shutil.which("node")
 HERE = Path(__file__).parent
@@ -47,10 +47,6 @@ def asked(*questions, game="2048"):
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-def to_hex(board):
-    return f"{int(board):016x}"
 
 
 def played(seed, number, actions, name="2048"):

@@ -38,6 +38,7 @@ def test_a_notebook_says_its_lab_and_whose_it_is():
         'STUDENT = "s77"  # yours': "s77",
         "STUDENT = '4711'": "4711",
         "STUDENT = 4711": "4711",
+        "STUDENT = '4711';": "4711",
         'STUDENT = " 12-34 Ada "': "12-34 Ada",
         'STUDENT = "0000"': "",
         'STUDENT = ""': "",
@@ -233,7 +234,7 @@ def test_a_moodle_download(tmp_path):
         [
             ("Ada Lovelace_101_assignsubmission_file_/hw01.zip", pack_),
             ("Bo O'Neill-Ünal_102_assignsubmission_file_/Untitled3 (1).ipynb", NOTEBOOK),
-            ("Bo O'Neill-Ünal_102_assignsubmission_file_/report.pdf", b"%PDF"),
+            ("Bo O'Neill-Ünal_102_assignsubmission_file_/Report.PDF", b"%PDF"),
             ("Cy_Underscore_103_assignsubmission_file_final version.zip", pack_),
             ("Di Four_104_assignsubmission_file/deep/hw01.zip", pack_),
             ("__MACOSX/Ada Lovelace_101_assignsubmission_file_/._hw01.zip", b"x"),
@@ -242,7 +243,7 @@ def test_a_moodle_download(tmp_path):
     done = collect(path, tmp_path)
     assert taken(tmp_path) == {
         "101": ["hw01.ipynb", "report.md"],
-        "102": ["hw01.ipynb", "report.pdf"],
+        "102": ["Report.PDF", "hw01.ipynb"],
         "103": ["hw01.ipynb", "report.md"],
         "104": ["hw01.ipynb", "report.md"],
     }

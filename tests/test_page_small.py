@@ -17,12 +17,13 @@ from lib2048.course.explorers.small import SmallBoardWidget  # noqa: E402
 from lib2048.show.widgets.base import front_end  # noqa: E402
 from lib2048.show.widgets.game import to_hex  # noqa: E402
 
-pytestmark = pytest.mark.ci
-
 HERE = Path(__file__).parent
 SOLVER = HERE.parent / "docs" / "board" / "solver.js"
 
-pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+pytestmark = [
+    pytest.mark.ci,
+    pytest.mark.skipif(not shutil.which("node"), reason="node is not installed"),
+]
 
 
 def solved(folder, widget, four, way, boards):

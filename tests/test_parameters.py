@@ -20,6 +20,7 @@ BAD = [
     ({"GAMES": 2.5}, "GAMES = 2.5: use a whole number above 0"),
     ({"GAMES": True}, "use a whole number above 0"),
     ({"SEED": 1.5}, "use a whole number, such"),
+    ({"GAMES": -(10**400)}, "use a whole number above 0"),
     ({"SEEDS": 3}, "use a list"),
     ({"SEEDS": []}, "use a list"),
     ({"SEEDS": [1, "x"]}, "use in its list a whole number"),

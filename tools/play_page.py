@@ -12,13 +12,12 @@ them is fetched by a page but by elements, so it plays when it is opened as a fi
 import base64
 import functools
 import json
-import re
 import zlib
 from pathlib import Path
 
 import numpy as np
 
-from lib2048 import Network, load
+from lib2048 import load
 from lib2048.machine.files import write_text
 from lib2048.networks.storage import info
 from lib2048.show.widgets.base import front_end, style_sheet
@@ -109,37 +108,8 @@ def packed(weights):
     return mask.tobytes() + b"".join(half.astype(np.uint8).tobytes() for half in halves)
 
 
-def unpacked(data, count):
-    """Return what `packed` has packed: int64[count]."""
-    numbers = np.frombuffer(data, np.uint8).astype(np.int64)
-    mask, halves = numbers[: count // 8].astype(np.uint8), numbers[count // 8 :].reshape(2, -1)
-    folded, weights = halves[0] | halves[1] << 8, np.zeros(count, np.int64)
-    weights[np.unpackbits(mask, bitorder="little") == 1] = (folded >> 1) ^ -(folded & 1)
-    return weights
-
-
 def box(data):
     return base64.b64encode(zlib.compress(data, 9)).decode()
-
-
-def unbox(text):
-    return zlib.decompress(base64.b64decode(text))
-
-
-def said(text):
-    """Return what a network's script says, a dict."""
-    return json.loads(re.search(rf"{re.escape(NAME)} = (.*);\n", text)[1])
-
-
-def page_network():
-    """Return the `Network` that a page plays by: the same whole numbers, in points, as float32."""
-    told = said(made()["network.js"])
-    network = Network("cells:" + ",".join(told["tuples"]))
-    sizes = [16 ** len(cells) for cells in network.tuples]
-    weights = unpacked(unbox(told["weights"]), sum(sizes)) * told["unit"]
-    for number, table in enumerate(np.split(weights, np.cumsum(sizes)[:-1])):
-        network.set_table(number, table)
-    return network
 
 
 if __name__ == "__main__":

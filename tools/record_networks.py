@@ -9,7 +9,7 @@ number of actions.
 
     --states N    search_errors: of the network's own games, behind which leaves are drawn
     --times N     search_errors: games played on from a leaf, for each half; continued: from a board
-    --plies N     survival: how the games are played; continued: of the search
+    --plies N     survival: how the games are played, 1; continued: of the search, 3
     --games N     survival: how many
     --sum N       continued: of the tiles on the boards
 """
@@ -38,14 +38,16 @@ def search_errors(network, options):
 
 def survived(network, options):
     """Return the rows of a network, and what they are known by beside it."""
-    rows = survival(network, options.plies, options.games)
-    return rows.assign(plies=options.plies, of=options.games), ["plies", "of"]
+    plies = options.plies or 1
+    rows = survival(network, plies, options.games)
+    return rows.assign(plies=plies, of=options.games), ["plies", "of"]
 
 
 def played_on(network, options):
     """Return the rows of a network, and what they are known by beside it."""
-    row = continued(network, options.sum, times=options.times, plies=options.plies)
-    return row.assign(plies=options.plies, times=options.times), ["plies", "sum"]
+    plies = options.plies or 3
+    row = continued(network, options.sum, times=options.times, plies=plies)
+    return row.assign(plies=plies, times=options.times), ["plies", "sum"]
 
 
 WHAT = {"search_errors": search_errors, "survival": survived, "continued": played_on}
@@ -58,7 +60,7 @@ def main():
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--states", type=int, default=800)
     parser.add_argument("--times", type=int, default=6)
-    parser.add_argument("--plies", type=int, default=1)
+    parser.add_argument("--plies", type=int)
     parser.add_argument("--games", type=int, default=1000)
     parser.add_argument("--sum", type=int, default=24576)
     parser.add_argument("--actions", type=int, help="that it learned from, if the file has no word")

@@ -55,7 +55,6 @@ sources, and came out as recorded, see data/{FILE}.
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("lists", nargs="*", metavar="LIST", help="only these of data/runs, or TOML")
-    parser.add_argument("--only", action="append", default=[], metavar="LIST", help="the same")
     parser.add_argument("--data", type=Path, default=DATA, help="instead of data/")
     parser.add_argument(
         "--seconds",
@@ -65,7 +64,7 @@ def main():
     )
     options = parser.parse_args()
     try:
-        paths = paths_of(options.lists + options.only)
+        paths = paths_of(options.lists)
         lists = [(path.stem, read_list(path), read_collect(path)) for path in paths]
         if options.seconds > 0:
             prove_all(lists, options.seconds, options.data)

@@ -40,7 +40,7 @@ if "IPython" in sys.modules and (_shell := sys.modules["IPython"].get_ipython())
 
 
 def __getattr__(name):
-    if name in ("labs", "papers", "survival", "tournament", "wall"):
+    if name in ("labs", "papers", "survival", "wall"):
         return loaded(f"course.{name}")
     if name in _LAZY:
         return loaded(_LAZY[name], name)

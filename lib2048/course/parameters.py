@@ -91,7 +91,8 @@ def _lacks(name, ours, value):
         return None if isinstance(value, str) and value.strip() else "a text"
     if isinstance(ours, (list, tuple, range)):
         fits = isinstance(value, (list, tuple)) and value
-        inner = fits and next(filter(None, (_lacks(name, ours[0], each) for each in value)), None)
+        each = (_lacks(name, ours[0], one) for one in value) if fits and ours else ()
+        inner = next(filter(None, each), None)
         return inner and f"in its list {inner}" if fits else "a list"
     if isinstance(ours, dict):
         fits = isinstance(value, dict) and all(isinstance(key, str) for key in ours)
@@ -104,5 +105,5 @@ def _lacks_number(name, ours, value):
     if any(word in name for word in REAL):
         kinds, what = (int, float), "a number"
     wanted = what if SEED in name else f"{what} above 0"
-    fits = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+    fits = isinstance(value, kinds) and not isinstance(value, bool) and abs(value) < math.inf
     return None if fits and (SEED in name or value > 0) else wanted

@@ -112,18 +112,6 @@ def one_hot(boards):
     return out.reshape(-1, 4, 4, KINDS)
 
 
-def from_one_hot(planes):
-    """Return the boards that `one_hot` encoded: [n, 4, 4, 16] → uint64[n].
-
-    Raises ValueError when a cell holds no tile, or several.
-    """
-    planes = np.asarray(planes).reshape(-1, CELLS, KINDS)
-    if not (np.count_nonzero(planes, axis=2) == 1).all():
-        raise ValueError("each cell of an encoded board has one 1 among its 16 numbers")
-    exponents = planes.argmax(axis=2).astype(np.uint64)
-    return (exponents << np.arange(0, 64, 4, dtype=np.uint64)).sum(axis=1, dtype=np.uint64)
-
-
 def images(boards, game=WHOLE):
     """Return the eight symmetric boards of many: uint64[n, 8], each board itself first."""
     boards = as_boards(boards)

@@ -87,13 +87,8 @@ def _light(x, y, share):
     """Draw what an afterstate has heard: a cell that is the brighter the more it is."""
     size = f'width="{CELL - 4}" height="{SIDE}" rx="4"'
     edge = f'fill="{LIT}" fill-opacity="{BRIGHTEST * share:.3f}" stroke="{FAINT}"'
-    words = _text(x + CELL / 2, y + SIDE / 2 + 4, said(share)) if share >= 0.005 else ""
+    words = _text(x + CELL / 2, y + SIDE / 2 + 4, f"{100 * share:.0f}") if share >= 0.005 else ""
     return f'<rect x="{x + 2}" y="{y}" {size} {edge}/>{words}'
-
-
-def said(share):
-    """Say a share in per cent, without its sign."""
-    return f"{100 * share:.0f}"
 
 
 def _text(x, y, words, bold=False):

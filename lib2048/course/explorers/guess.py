@@ -81,7 +81,8 @@ class Guess(BrowserWidget):
             lines = [(curve or [], YOURS), (truth or [], TRUTH)]
         picture = _axes(self._axis, self._over, dots, lines)
         asked = "Your guess goes here, before you see the result."
-        return picture.captioned(said_of(value, self._axis.unit) if known else asked)
+        said = f"Your guess: {as_said(value)} {self._axis.unit}" if known else asked
+        return picture.captioned(said)
 
 
 def _axes(axis, over, dots, lines):
@@ -112,8 +113,3 @@ def _axes(axis, over, dots, lines):
 def _text(x, y, words, colour, anchor="start"):
     look = f'font-size="12" fill="{colour}" text-anchor="{anchor}"'
     return f'<text x="{x:.1f}" y="{y:.1f}" {look}>{escaped(words)}</text>'
-
-
-def said_of(value, unit):
-    """Say a guess: 'Your guess: 45 000 points'."""
-    return f"Your guess: {as_said(value)} {unit}"

@@ -153,9 +153,6 @@ class NetworkExplorer(BrowserWidget):
             else self._checked(_board(board, self._form, self._grid))
         )
         word = np.uint64(self._words[0] if word is None else word)
-        return self._look(cells, board, action, word)
-
-    def _look(self, cells, board, action, word):
         table, place = self._found(cells)
         eight = self._eight(cells) if table is None else self._places[table]
         exponents = rules.to_exponents(board)

@@ -100,11 +100,11 @@ def judged(asked, handed, seed, behind=""):
     if handed.get("missing"):
         return Checked(name, NOT_ATTEMPTED, reason=handed.get("why", ""))
     if "no_function" in handed:
-        reason = say("labs.no_function", function=function, what=handed["no_function"])
+        reason = say("labs.no_function", what=handed["no_function"])
         return Checked(name, FAILED, reason=reason)
     if "text" not in handed:
         error = handed.get("error", "it has no text")
-        return Checked(name, FAILED, reason=say("labs.no_source", function=function, error=error))
+        return Checked(name, FAILED, reason=say("labs.no_source", error=error))
     text = handed["text"] + behind
     if asked.kind == "require":
         if is_ours(handed["text"], asked.exercise):

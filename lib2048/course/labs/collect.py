@@ -472,7 +472,12 @@ def _write(one, folder):
 
 def read_record(folder):
     """Return the `HandIn` of a student's folder, None where it was not collected by us."""
+    return read_noted(HandIn, Path(folder) / RECORD)
+
+
+def read_noted(kind, path):
+    """Return the record of a kind that a file holds, None for another file or none."""
     try:
-        return HandIn(**read_json(Path(folder) / RECORD, NOTED))
+        return kind(**read_json(path, NOTED))
     except (ValueError, TypeError):
         return None

@@ -18,7 +18,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from lib2048.course.labs.asked import asked_in
-from lib2048.course.labs.collect import NOTED, RECORD, HandIn, read_record
+from lib2048.course.labs.collect import RECORD, HandIn, read_noted, read_record
 from lib2048.course.labs.course_folder import open_course
 from lib2048.course.labs.exercise import cell_seconds, of_lab
 from lib2048.course.labs.hw04.performance import GAMES, reference_of
@@ -41,7 +41,7 @@ from lib2048.course.labs.safekeeping import (
 )
 from lib2048.course.labs.seeds import PLAIN
 from lib2048.machine.child import PATIENCE, Child, Ended
-from lib2048.machine.files import read_bytes, read_json, write_text
+from lib2048.machine.files import read_bytes, write_text
 from lib2048.machine.process import on_sudden_end
 from lib2048.machine.terminal import one_line
 
@@ -410,10 +410,7 @@ def _together(one, other):
 
 def read_graded(folder):
     """Return the `Graded` of a folder, None where there is none."""
-    try:
-        return Graded(**read_json(Path(folder) / GRADED, NOTED))
-    except (ValueError, TypeError):
-        return None
+    return read_noted(Graded, Path(folder) / GRADED)
 
 
 def _what(error):

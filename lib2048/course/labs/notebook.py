@@ -100,7 +100,7 @@ def student_of(notebook):
     codes = (source(cell) for cell in notebook["cells"] if cell["cell_type"] == "code")
     line = re.search(r"^STUDENT *=.*", "\n".join(codes), re.MULTILINE)
     line = line[0][:200].strip() if line else ""
-    said = re.fullmatch(r"""STUDENT *= *(["']?)(.*?)\1 *(#.*)?""", line)
+    said = re.fullmatch(r"""STUDENT *= *(["']?)(.*?)\1 *;? *(#.*)?""", line)
     name = one_line(said[2].strip())[:MOST_NAME] if said else ""
     return "" if name == NOBODY else name
 

@@ -170,7 +170,7 @@ def _checks(code, exercise, part):
 
 def is_of(kind, name):
     """Say whether a file's name is of a kind: "report", "curve", "config" or "player"."""
-    return any(Path(name).match(pattern) for pattern in KINDS[kind])
+    return any(Path(name.lower()).match(pattern) for pattern in KINDS[kind])
 
 
 def _small_enough(lab, student, files, notebook):

@@ -3,8 +3,7 @@
 import sys
 from pathlib import Path
 
-from lib2048.course.labs import checks
-from lib2048.course.labs.checks import check_text, make_ready
+from lib2048.course.labs.checks import ask_judge, check_text, make_ready
 from lib2048.course.labs.exercise import find, of_lab
 from lib2048.course.labs.seeds import lab_seed
 from lib2048.machine.files import read_text
@@ -38,7 +37,7 @@ def check_file(lab, path, seed=None, only=None):
         make_ready(lab)
         message = {"source": text + BEHIND.format(name="")}
         try:
-            checks.ask_judge("lib2048.course.labs.answering:loads", message)
+            ask_judge("lib2048.course.labs.answering:loads", message)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         texts = ((one, text + BEHIND.format(name=one.function)) for one in exercises)

@@ -95,9 +95,7 @@ class Game:
 # ---------------------------------------------------------------- the tournament's side
 
 
-def play_file(  # noqa: B008
-    path, games, seed, limits=GuestLimits(), progress=lambda done: None, rules=WHOLE
-):
+def play_file(path, games, seed, limits, progress=lambda done: None, rules=WHOLE):
     """Let a Python file's player play games 0, 1, … of a seed; return (its name, [`Game`]).
 
     rules: what is played, a `game.Game` of 2048.

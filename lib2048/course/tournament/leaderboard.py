@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Template
 
 from lib2048.course.safely import csv_of
-from lib2048.machine.printed import mean, table, thousands
+from lib2048.machine.printed import counted, mean, table, thousands
 from lib2048.play.evaluation import Result
 from lib2048.play.statistics import compare
 
@@ -81,10 +81,8 @@ class Leaderboard:
         limit = f"{time:g} ms a move" if time else "weights at 1-ply"
         game = f" of {settings['game']}" if "game" in settings else ""
         stopped = "" if settings["finished"] else " Stopped before everybody had played."
-        return (
-            f"{players} submission{'s' * (players != 1)}, {thousands(games)} game"
-            f"{'s' * (games != 1)}{game} each, {limit}, seed {settings['seed']}.{stopped}"
-        )
+        who, what = counted(players, "submission"), counted(games, "game")
+        return f"{who}, {what}{game} each, {limit}, seed {settings['seed']}.{stopped}"
 
     def __str__(self):
         heads = ">place", "player", ">mean score, points", HEAD["verdict"], ">best game", "note"

@@ -15,6 +15,7 @@ from lib2048.course.tournament.leaderboard import Leaderboard, Standing
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import Game, agreed, parse_game
 from lib2048.machine.files import named, write_text
+from lib2048.machine.printed import counted
 from lib2048.machine.terminal import bar
 from lib2048.networks import storage
 from lib2048.play.evaluation import TEST_SEED, Result, check_games, evaluate
@@ -167,5 +168,5 @@ def _note(games, out):
         count = f"{len(ends)} of {len(games)} games ended by its own fault"
         said.append(f"{count}, the first of them game {number}: {why}")
     if late:
-        said.append(f"{late} late move{'s' * (late != 1)}")
+        said.append(counted(late, "late move"))
     return plain("; ".join(said), MOST_NOTE)

@@ -22,14 +22,14 @@ GAMES, QUICK_GAMES = 20_000, 400  # LIB2048_GRADE_GAMES says another number of t
 _trained = {}
 
 
-def performance(text, network="4x6", seed=None):
+def performance(text, network, seed):
     """Train the two functions of a text under the grader's seed; return the score.
 
     text: of `source_of`, with the keys `NAMES`.  The score is the mean of the second half of the
     training games: 20 000, or LIB2048_GRADE_GAMES, one of those in data/curves/hw04_reference.csv.
     Raises `Failed`, in words, where there is no score.
     """
-    games, seed = grade_games(), lab_seed() + 1 if seed is None else seed
+    games = grade_games()
     key = text, network, games, seed
     if key not in _trained:  # once for all cells of a grader's
         _trained[key] = _reached(text, network, games, seed)
