@@ -521,7 +521,7 @@ def _solve(options):
 
 
 def _convert(options):
-    done = convert(options.source, options.destination)
+    done = convert(_there(options.source), options.destination)
     text = printed.facts([
         ("network", done["network"]),
         ("from", f"{options.source} ({done['from']})"),

@@ -61,8 +61,4 @@ class Bare(lab.Watched):
         """What the widget says."""
         return self.page.locator(".lib-message").first.inner_text()
 
-    def press(self, *keys):
-        """Press keys, the first on the widget itself."""
-        self.root.press(keys[0])
-        for key in keys[1:]:
-            self.page.keyboard.press(key)
+    press = lab.Widget.press

@@ -434,7 +434,7 @@ def test_a_quarter_is_shipped_as_it_is_and_again_when_there_is_a_newer_one(tmp_p
     assert ship.state(tmp_path / "kept") == "finished"
 
 
-def test_a_run_that_goes_on_by_weights_says_what_they_had_learned(tmp_path, monkeypatch):
+def test_a_run_that_goes_on_by_weights_says_what_they_had_learned(tmp_path):
     path, source = tmp_path / "runs.toml", tmp_path / "runs" / "tc-seed1"
     path.write_text(QUARTERS)
     (job,) = read_list(path)

@@ -61,7 +61,7 @@ class Plain:
 
 
 @pytest.mark.parametrize("name, target", [("411", 32), ("33", 32), ("222", 16), ("1113", 16)])
-def test_a_plain_solver_says_the_same(name, target, monkeypatch):
+def test_a_plain_solver_says_the_same(name, target):
     table = endgame.solve(name, target, progress=False, exact=True)
     plain, states = Plain(table.formation), set()
     value = plain._value

@@ -420,7 +420,7 @@ def test_each_hand_in_has_its_row_whatever_is_wrong_with_others(odd, capsys):
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="fifos and links, where there are such")
-def test_marks_and_pages_that_cannot_be_made_are_the_loss_of_one(odd, monkeypatch, capsys):
+def test_marks_and_pages_that_cannot_be_made_are_the_loss_of_one(odd, capsys):
     course, words = odd
     grading.grade("hw01", course)
     (course / "autograded" / "stranger" / "hw01").mkdir(parents=True)

@@ -260,7 +260,7 @@ def test_whose_functions_trained_is_said_in_the_title(own):
         Training(select_best_move, update_episode, network="42-33-4-22-3")
 
 
-def test_the_trace_shows_yours_beside_the_librarys(capsys):
+def test_the_trace_shows_yours_beside_the_librarys():
     mine = labs.trace(select_best_move, update_episode, turns=4)
     assert mine["V(s′)"].tolist() == pytest.approx(mine["V(s′) library"].tolist())
     assert mine["δ"].tolist() == pytest.approx(mine["δ library"].tolist())

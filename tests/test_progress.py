@@ -229,7 +229,7 @@ def test_where_nothing_can_be_written_one_line_says_so(reader, capsys):
     assert reader.read_text() == "a file where the folder belongs"
 
 
-def test_two_writers_lose_nothing(reader, monkeypatch):
+def test_two_writers_lose_nothing(reader):
     predict("06.1", 1)
     program = "from lib2048.course.reader.folder import change\n"
     program += 'for n in range(20):\n    change("a", f"{n}", '
@@ -413,7 +413,7 @@ def test_an_original_that_only_ran_again_is_not_newer(course, capsys):
     assert command(capsys, "lessons", "update")["newer"] == []
 
 
-def test_what_lies_there_is_left_alone(course, capsys, one_line_error):
+def test_what_lies_there_is_left_alone(course, capsys):
     (course / "my").mkdir()
     (course / "my" / "06_td0.ipynb").write_bytes(b"half a noteb")
     (course / "my" / "00_start_here.ipynb").symlink_to(course / "gone.ipynb")

@@ -190,7 +190,7 @@ def test_only_what_is_new_is_read(tmp_path):
     assert again is not run and [p[3] for p in again.points(TRAINING)] == [2.0, 4.0]
 
 
-def test_a_table_reads_on_from_where_it_was_and_only_whole_lines(tmp_path, monkeypatch):
+def test_a_table_reads_on_from_where_it_was_and_only_whole_lines(tmp_path):
     table = Table(tmp_path / "a.csv")
     assert table.news() == ([], False)
     table.path.write_text("a,b\n1,2\n3,")

@@ -245,7 +245,7 @@ def test_without_dask_one_line_says_what_to_install(monkeypatch, one_line_error,
         assert ".[cluster]" in one_line_error("sweep", listed, "--out", tmp_path / "out", *words)
 
 
-def test_a_file_in_place_of_the_folder_is_left_alone(one_line_error, listed, tmp_path):
+def test_a_file_in_place_of_the_folder_is_left_alone(one_line_error, listed):
     assert "is no folder" in one_line_error("sweep", listed, "--out", listed)
 
 

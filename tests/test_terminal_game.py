@@ -87,7 +87,7 @@ def test_odd_terminals_play_or_say_why_not(told):
     assert b"Traceback" not in pressed("play --seed 5", ready, keys, term, status)
 
 
-def test_threes_has_its_own_colours_and_shows_the_next_card(monkeypatch):
+def test_threes_has_its_own_colours_and_shows_the_next_card():
     shown = TerminalGame(1, None, "threes")
     assert (
         "next " in shown.lines()[0][0][0] and "next" not in TerminalGame(1, None).lines()[0][0][0]

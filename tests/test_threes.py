@@ -342,7 +342,7 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(starts, following, tmp_path):
 
 
 @pytest.mark.parametrize("following", ["shown", "hidden"])
-def test_a_network_is_saved_and_loaded(following, tmp_path, refused):
+def test_a_network_is_saved_and_loaded(following, tmp_path):
     network = learned(following=following)
     save(network, tmp_path / "a.npz")
     again = load(tmp_path / "a.npz")

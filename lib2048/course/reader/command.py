@@ -16,11 +16,11 @@ def add(commands, parser_class):
 
     Returns the parsers of the group `lessons`.
     """
-    commands.add_parser("progress", help="how far you have come, and the next step")
+    commands.add_parser("progress", help=DOES["progress"])
     group = commands.add_parser("lessons", help="copies of the lessons that are your own")
     lessons = group.add_subparsers(dest="lessons", parser_class=parser_class)
-    lessons.add_parser("start", help="copy lessons and labs into my/, and say how to open them")
-    update = lessons.add_parser("update", help="add new ones; say which of yours have a newer one")
+    lessons.add_parser("start", help=DOES["lessons start"])
+    update = lessons.add_parser("update", help=DOES["lessons update"])
     update.add_argument(
         "--beside", action="store_true", help="put the newer one beside yours, as NAME.new.ipynb"
     )
