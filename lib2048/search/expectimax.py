@@ -413,12 +413,14 @@ def _root_one_ply(network, limits, memory, board, word):
 def _best_of(values, done):
     """Return the action of the largest root value among those in the bit set `done`, or 4.
 
-    The first of equals; a nan, as a network that diverged has, counts as larger than all.
+    The first of equals, and of actions that are all worth nan, as in a network that diverged.
     """
     best, best_value, root = QUAD, ILLEGAL, places().root
     for a in range(ZERO, QUAD):
-        if done >> a & ONE and not values[root + a] <= best_value:
-            best, best_value = a, values[root + a]
+        value = values[root + a]
+        first = best == QUAD and value != ILLEGAL
+        if done >> a & ONE and (value > best_value or first):
+            best, best_value = a, value
     return best
 
 
