@@ -148,10 +148,11 @@ def test_many_boards_are_states_or_refused(who, refused):
     assert len(ask(boards)) == len(ask(np.array(boards, np.int64), [0, 0]))
 
 
+@pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("depth", [1, 2, 3])
-def test_a_network_that_diverged_still_takes_legal_actions(depth):
+def test_a_network_that_diverged_still_takes_legal_actions(depth, weight):
     network = Network("cells:0123")
-    network.weights[:] = np.nan
+    network.weights[:] = weight
     who = network_player(network, depth)
     assert who.choose(from_tiles(ONE)) == 1 and who.choose(from_tiles(LOST)) is None
     assert evaluate(who, 2).scores.all()

@@ -404,7 +404,7 @@ def _root_one_ply(network, limits, memory, board, word):
         values[root + a] = ILLEGAL
         if stamps[a] >= 0:
             value = memory.pool[stamps[a] & (len(memory.pool) - 1)]
-            values[root + a] = values[places().rewards + a] + value
+            values[root + a] = max(values[places().rewards + a] + value, LEAST)
             legal += 1
     return legal
 
@@ -425,6 +425,7 @@ def _best_of(values, done):
 
 
 ALL_ACTIONS = np.uint64(15)
+LEAST = np.finfo(np.float32).min  # that a legal action is worth, above `ILLEGAL`
 
 
 @part
@@ -461,7 +462,7 @@ def _root(network, limits, memory, board, word, plies, legal):
         value = chance_value(network, limits, memory, slid[a], word, a, lines, plies - 1)
         if memory.counters[ABORTED]:
             break
-        values[root + a] = _points(slid[QUAD + a], limits) + value
+        values[root + a] = max(_points(slid[QUAD + a], limits) + value, LEAST)
         done |= ONE << a
     return done
 

@@ -82,8 +82,8 @@ class SearchTree:
 
     network: `Network` of afterstates of 2048; plies: 1 to 3; reduce, pays: as for `Search`.  The
     values are those of the weights at the moment that a node is opened.  A board with a 32768 is
-    searched as it stands, where a `SearchPlayer` searches it as a smaller one.  Raises ValueError for
-    other plies, and for a network that cannot be searched.
+    searched as it stands, where a `SearchPlayer` searches it as a smaller one.  Raises ValueError
+    for other plies, and for a network that cannot be searched.
     """
 
     def __init__(self, network, board, plies=3, reduce=False, pays=True, endgames=None):
