@@ -36,7 +36,9 @@ def some(name, share, marks=2, top=32, promotion=True, seed=1):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.002, 0.1, 1.0])
-@pytest.mark.parametrize("name", ["cells:0123,4567", "cells:0124,0125,45", "cells:01245,3"])
+@pytest.mark.parametrize(
+    "name", ["cells:0123,4567", "cells:0124,0125,45", "cells:01245,3", "cells:0"]
+)
 def test_every_board_has_the_very_same_value(name, share, tmp_path):
     network = some(name, share, marks=3)
     found = packed(network, tmp_path)

@@ -85,13 +85,15 @@ def _lines(network, places):
     that of the stage below instead.
     """
     for line in LINE_BITS:
+        if network.block % (1 << line):
+            continue
         used = np.zeros(network.size >> line, bool)
         _mark(used, places, line)
         kept = used.copy()
         step = network.block >> line
         kept[2 * step :] |= used[step:-step] & used[: -2 * step]
         many = np.count_nonzero(kept) + _first_line(network, line)
-        if network.block % (1 << line) == 0 and many < MOST_LINES:
+        if many < MOST_LINES:
             return line, used, kept
     raise MemoryError(f"network {network.name} has too many weights to be packed")
 
