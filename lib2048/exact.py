@@ -31,7 +31,7 @@ from lib2048.networks.network import Network, check_tables
 from lib2048.play.players import NetworkPlayer
 
 FIRST_SUM = 4  # of two 2s
-NEEDED = {8: 400 << 20, 9: 2200 << 20}  # bytes that boards of so many cells take, as measured
+NEEDED = {8: 400_000_000, 9: 2_200_000_000}  # bytes that boards of so many cells take, as measured
 MOST_ASKED = 6  # cells of a board whose every state a function is asked about, or has a weight
 POSSIBLE = "use up to 3x3, 2x4 or 4x2, or a single row or column of 2 to 4 cells"
 

@@ -190,6 +190,8 @@ STEPS = [
      "player == 'shipped' and plies == 1"),
     ("the same, three plies deep", "14", "curves/depth_4x6.csv",
      "player == 'shipped' and plies == 3"),
+    ("sixteen stages that know endgames", "17", "curves/endgame_players.csv",
+     "player == '42-33-4-22 in stages'"),
     ("the paper’s best, a second a move", "13",
      "published/jaskowski2018_table5_search.csv", "time_limit_ms == 1000"),
 ]  # fmt: skip
