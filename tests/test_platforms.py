@@ -254,8 +254,8 @@ TARGETS = {"x86_64-pc-windows-msvc": "prefetcht0", "aarch64-apple-darwin": "prfm
 
 @numba.jit(nopython=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 def hinted(array, index):
-    native._prefetch(array, index)
-    return native._peek(array, index)
+    native.prefetch(array, index)
+    return native.peek(array, index)
 
 
 @pytest.fixture(scope="module")
@@ -308,6 +308,6 @@ def test_the_clock_of_windows(monkeypatch):
 
     @numba.njit
     def read(address):
-        return native._ticks(address)
+        return native.ticks(address)
 
     assert read(address) == 123

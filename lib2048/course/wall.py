@@ -6,7 +6,6 @@ games of some learners end there however long they train.
 """
 
 import numpy as np
-import pandas as pd
 
 from lib2048.course.recorded import recorded_tests
 from lib2048.machine.extras import package
@@ -71,6 +70,7 @@ def passes(*lists):
     Args:
         *lists: as in `best_scores`.
     """
+    pd = package("pandas")
     tests = recorded_tests(*(lists or LISTS)).dropna(subset=["reached_16384"])
     keys = ["list", "run", "network", "stages", "actions", "plies"]
     tests = tests[

@@ -221,7 +221,7 @@ def _turns(who, seed, number, game):
         if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
             action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
         else:
-            action, values = ask(who, *seen(who, game, board, word))
+            action, values = _ask(who, *seen(who, game, board, word))
         action = None if action is None or action == OVER else int(action)
         yield board, word, action, values
         if action is None:
@@ -278,7 +278,7 @@ def _steps(who, boards, words, actions):
     return [*steps, Step(boards[-1], None, 0, boards[-1], 0.0, words[-1])]
 
 
-def ask(who, *state):
+def _ask(who, *state):
     """Return (action, values or None); state: a board, and its word where there is one."""
     if hasattr(who, "decide"):
         return who.decide(*state)

@@ -10,7 +10,6 @@ from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
 from lib2048.networks.storage import load
-from lib2048.play.evaluation import ask
 from lib2048.play.players import NAMED, network_player, seen
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
@@ -86,7 +85,12 @@ class Mind:
     def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
         who, (board, word) = self.player, rules.parts(board, word)
-        action, values = ask(who, *seen(who, self.game, board, word))
+        state = seen(who, self.game, board, word)
+        if hasattr(who, "decide"):
+            action, values = who.decide(*state)
+        else:
+            values = who.values(*state) if hasattr(who, "values") else None
+            action = who.choose(*state)
         legal = [action for action, _, _ in rules.afterstates(board, self.game, word)]
         if action not in legal:
             said = ACTIONS[action] if action in range(4) else repr(action)
