@@ -1,9 +1,11 @@
 """The board of the book's front page plays by the library's rules, numbers and luck, exactly."""
 
+import base64
 import json
 import random
 import shutil
 import subprocess
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -146,15 +148,32 @@ def test_a_game_is_reviewed_as_the_library_does(player):
 # ---------------------------------------------------------------- the files
 
 
-def test_the_numbers_of_the_page_are_whole_and_small():
+def unpacked(data, count):
+    """Return what `play_page.packed` has packed: int64[count]."""
+    numbers = np.frombuffer(data, np.uint8).astype(np.int64)
+    mask, halves = numbers[: count // 8].astype(np.uint8), numbers[count // 8 :].reshape(2, -1)
+    folded, weights = halves[0] | halves[1] << 8, np.zeros(count, np.int64)
+    weights[np.unpackbits(mask, bitorder="little") == 1] = (folded >> 1) ^ -(folded & 1)
+    return weights
+
+
+def test_the_page_has_the_numbers_of_the_shipped_network():
     page = load(play_page.WEIGHTS)
+    told = json.loads(play_page.made()["network.js"].partition(" = ")[2].removesuffix(";\n"))
+    assert told["tuples"] == ["".join(f"{cell:x}" for cell in cells) for cells in page.tuples]
+    tables = np.concatenate([page.table(number) for number in range(len(page.tuples))])
+    data = zlib.decompress(base64.b64decode(told["weights"]))
+    assert (unpacked(data, len(tables)) * told["unit"] == tables).all()
     whole = page.weights / info(play_page.WEIGHTS)["info"]["step"]
     assert (whole == np.rint(whole)).all() and np.abs(whole).max() < 1 << 15
     lookups = page.lookups_per_board
     assert lookups * np.abs(page.weights).max() < 1 << 24  # so that no sum of float32 is rounded
 
 
-def test_no_number_that_16_bits_do_not_hold_is_packed():
+def test_packing_keeps_every_number():
+    weights = np.random.default_rng(1).integers(-(1 << 15) + 1, 1 << 15, 4096)
+    weights[::3] = 0
+    assert (unpacked(play_page.packed(weights), 4096) == weights).all()
     with pytest.raises(ValueError, match="no whole numbers"):
         play_page.packed(np.array([0.5] * 8))
 

@@ -465,8 +465,8 @@ def test_the_page_begins_with_what_its_sources_have():
     assert f"decided in {orders['both']} pairs of rows" in text
     rest = papers.orders().drop(["jaskowski-table1", "matsuzaki-table5"]).sum()
     assert f"the same in {orders['same']}. Outside two tables" in text
-    assert f"that is {rest['same']} of {rest['both']}. In most of the " in text
-    assert f"the {orders['both'] - orders['same']} pairs of all tables that disagree" in text
+    apart = f"{orders['both'] - orders['same']} pairs of all tables that disagree, our budget"
+    assert f"that is {rest['same']} of {rest['both']}. In most of the {apart}" in text
     table = papers.rows().query("seeds > 0")
     jaskowski = table[table["figure"].str.startswith("jaskowski")]
     added = jaskowski[jaskowski["paper's budget"] > 1e10]

@@ -18,7 +18,7 @@ from lib2048.game.board import to_exponents, to_tiles
 MOST = 1e30  # 32 bits hold it
 FEW = 3  # cases: from less nobody shall conclude on which ones it fails
 CHANCE = 0.0025  # that wrong cases, drawn blindly, have as much in common: more of it says nothing
-CHANCE_LIMIT = CHANCE / 4  # the same, where a limit is chosen to suit them
+CHANCE_LIMIT = CHANCE / 4  # the same of a limit, which is chosen to suit them, of many features
 FIT = 0.85  # of the cases with a feature fail, of those without it none
 MOST_RIGHT = 0.3  # of the right cases lie outside a feature, which is then worth to be said
 LEAST_RIGHT = 0.15  # of all cases: from less it is not told on which ones it is right
