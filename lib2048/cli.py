@@ -5,8 +5,8 @@ Progress and prose go to stderr; with --json, stdout holds one JSON object and n
 wrong argument or file gives one line on stderr and exit status 2, and nothing is written.  The
 status is 1 where a check of homework or a run of a sweep failed.
 
-Ctrl-C ends everything within a second, with one line and status 130; training and sweeps leave
-checkpoints, and print their report.  Where nobody reads the answer, as in `lib2048 info FILE |
+Ctrl-C, or a polite kill, ends everything within a second, with one line and status 130; training
+and sweeps leave checkpoints, and print their report.  Where nobody reads the answer, as in `lib2048 info FILE |
 true`, the status is 141; both are what a shell says of such an end.
 """
 
@@ -49,7 +49,7 @@ from lib2048.play.players import NAMED, game_of, heuristic_player, network_playe
 from lib2048.search.expectimax import check_limits, plies_of
 from lib2048.show import console
 from lib2048.sweep import command as sweep
-from lib2048.train.folder import read_config, weights_in
+from lib2048.train.folder import CONFIG, read_config, weights_in
 from lib2048.train.run import Run
 from lib2048.train.watching import Stopped
 
@@ -496,12 +496,12 @@ def _asked(options):
     """Return the `Settings` that a command says; a run that goes on has those of its folder."""
     others = ("command", "json", "out", "resume")
     said = {name: getattr(options, name) for name in vars(options) if name not in others}
-    if "network" in said:
-        return Settings.asked(**said)
-    if not options.resume:
+    if options.resume and ("network" not in said or Path(options.out, CONFIG).exists()):
+        budgets = {"games": None, "actions": None} if said.keys() & {"games", "actions"} else {}
+        return dataclasses.replace(read_config(options.out)[0], **budgets | said)
+    if "network" not in said:
         raise ValueError("--network is missing: say which, such as --network 4x6")
-    budgets = {"games": None, "actions": None} if said.keys() & {"games", "actions"} else {}
-    return dataclasses.replace(read_config(options.out)[0], **budgets | said)
+    return Settings.asked(**said)
 
 
 def _solve(options):

@@ -125,6 +125,14 @@ def test_a_command_knows_the_game_of_what_it_is_given(answer, one_line_error, tm
     assert not other.exists()
 
 
+def test_a_run_that_goes_on_keeps_what_is_not_said_again(answer, tmp_path):
+    learn = "train", "--network", SMALL, "--out", tmp_path / "run"
+    answer(*learn, "--rule", "tc", "--lambda", "0.5", "--actions", 100)
+    assert answer(*learn, "--resume", "--actions", 200)["actions"] == 200
+    config = json.loads((tmp_path / "run" / "config.json").read_text())
+    assert (config["rule"], config["lambda"]) == ("tc", 0.5)
+
+
 def test_train_without_a_finished_game_has_no_mean(answer, tmp_path):
     found = answer("train", "--network", SMALL, "--actions", 10, "--out", tmp_path / "run")
     assert found["games"] == 0 and found["mean_last"] is None and found["actions"] == 10
@@ -330,6 +338,8 @@ WRONG = {
     "epsilon": [*TRAIN, "--epsilon", "2"],
     "test games never": [*TRAIN, "--eval-every", "0"],
     "no test games": [*TRAIN, "--eval-every", "10", "--eval-games", "0"],
+    "deep test games never": [*TRAIN, "--eval-depth", "2"],
+    "one rate, two names": [*TRAIN, "--rate", "0.1", "--alpha", "0.1"],
     "test games to depth 0": [*TRAIN, "--eval-every", "10", "--eval-depth", "0"],
     "solve nothing": ["solve"],
     "solve too much": ["solve", "4x4"],

@@ -380,6 +380,7 @@ REFUSED = {
     "are alike": ["FILE", "--board", SAID.replace("64", "8192")],
     "--target has no effect": ["FILE", "--board", SAID, "--target", "8"],
     "tables are saved as .npz": ["411", "--target", "32", "--out", "OUT.txt"],
+    "and no formation, such as 4411": ["44x", "--target", "64"],
     "no such file": ["other.npz", "--board", SAID],
     "no table of an endgame": ["WEIGHTS", "--board", SAID],
 }

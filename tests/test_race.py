@@ -57,6 +57,12 @@ def test_a_note_says_what_else_is_asked_of_a_network():
     assert (tests.used > 0).all() and (tests.games > 0).all()
 
 
+@pytest.mark.parametrize("name", ["score", "seed", "run", "alpha"])
+def test_a_note_writes_over_nothing(name):
+    with pytest.raises(ValueError, match=f"note: {name} is in the table already"):
+        raced({"TD": {"alpha": 0.1}}, seeds=(1,), note=lambda *_: {name: 0})
+
+
 def test_networks_may_begin_with_weights_of_ones_own():
     starts = {}
     for seed in (1, 2):
@@ -90,7 +96,8 @@ def test_functions_of_ones_own_learn_in_a_race(found):
         (RUNS, {"seeds": "12"}, "seed '1': use a whole number"),
         (None, {}, "runs as {name: {option: value}}"),
         (RUNS, {"games": "ten"}, "games 'ten', threads 2: both must be whole numbers"),
-        (RUNS, {"actions": None}, "a race needs"),
+        (RUNS, {"actions": None}, "run 'TD': say how long to train"),
+        ({"x": {"rate": 0.2}}, {"alpha": 0.1}, "run 'x': rate and alpha are the same"),
         ({"a": {}, "b": {"actions": None, "seconds": 1.0}}, {}, "a race needs"),
         (RUNS, {"alpha": -1.0}, "alpha"),
         (RUNS, {"games": 0}, "games 0"),

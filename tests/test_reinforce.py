@@ -35,6 +35,11 @@ def policy(**options):
     return Settings(network="policy", **options)
 
 
+def asked(**options):
+    """Return the same as somebody asks for them on the command line."""
+    return Settings.asked(network="policy", games=10, **options)
+
+
 # ---------------------------------------------------------------- gradients
 
 
@@ -290,6 +295,9 @@ REFUSED = [
      "run: holds a batch of 4 games, not of 3"),
     (lambda: learner_of(hidden=(4,)).restore(learner_of(hidden=(5,)).arrays(), "run"),
      "run: its weights do not fit network policy"),
+    (lambda: asked(discount=0.9), "discount has no effect on the sum of tiles: leave it out"),
+    (lambda: asked(lam=0.5), "lambda has no effect without returns=critic: leave it out"),
+    (lambda: asked(returns="to-go", lam=0.5), "lambda has no effect without returns=critic"),
 ]  # fmt: skip
 
 

@@ -342,9 +342,9 @@ def read_until(command, sign):
     return said
 
 
-def end_of(command, before=b""):
-    """Press Ctrl-C; return (exit status, stdout, the last line of stderr without the progress)."""
-    command.send_signal(signal.SIGINT)
+def end_of(command, before=b"", kind=signal.SIGINT):
+    """Press Ctrl-C, or send its like; return (exit status, stdout, the last line of stderr without the progress)."""
+    command.send_signal(kind)
     out, err = command.communicate(timeout=LIMIT)
     lines = (before + err).decode().replace("\r", "\n").split("\n")
     lines = [line for line in lines if line.startswith("lib2048: ") and "compiling" not in line]
@@ -392,18 +392,23 @@ def folder(tmp_path_factory):
     return made
 
 
-def ends_with_130(folder, words, sign):
+def ends_with_130(folder, words, sign, kind=signal.SIGINT):
     before = set(folder.rglob("*"))
     command = started(*words.split(), cwd=folder)
     said = read_until(command, sign) if sign else time.sleep(3) or b""
     time.sleep(0.5)
-    assert end_of(command, said) == (130, "", "lib2048: stopped")
+    assert end_of(command, said, kind) == (130, "", "lib2048: stopped")
     assert set(folder.rglob("*")) == before
 
 
 @pytest.mark.parametrize("words, sign", first_is_fast(WORDS))
 def test_ctrl_c_ends_every_command(folder, words, sign):
     ends_with_130(folder, words, sign)
+
+
+@pytest.mark.parametrize("words, sign", first_is_fast(WORDS))
+def test_a_polite_kill_ends_a_command_as_ctrl_c_does(folder, words, sign):
+    ends_with_130(folder, words, sign, signal.SIGTERM)
 
 
 @pytest.mark.slow

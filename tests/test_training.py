@@ -87,6 +87,8 @@ BAD = [
     {"rule": "autostep", "beta": 1}, {"rule": "autostep", "mu": 2}, {"threads": 0},
     {"threads": -2}, {"threads": 1.5}, {"threads": 10**6}, {"threads": None},
     {"checkpoint_every": None}, {"eval_games": None}, {"epsilon": None}, {"lanes": "two"},
+    {"delay": "no"}, {"delay": 0}, {"rate": 0.1, "alpha": 0.2}, {"eval_games": 3},
+    {"eval_depth": 2}, {"eval_every": 9, "eval_deep_games": 3},
 ]  # fmt: skip
 
 

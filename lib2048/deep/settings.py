@@ -124,6 +124,13 @@ class PolicySettings(Settings, kind="policy"):
         check_range(self, "half_life", 1e-9, math.inf, numbers.Real, "batches, above 0")
         check_range(self, "steps", 1, 1 << 20, numbers.Integral, "1 or more")
 
+    def _unused(self):
+        yield from super()._unused()
+        if self.returns == "sum":
+            yield "discount", "on the sum of tiles"
+        if self.returns != "critic":
+            yield "lam", "without returns=critic"
+
     def geometry(self):
         """Return all of the network but its weights: `neural.Outline`."""
         return neural.Outline(neural.one_name(self.network))

@@ -1,5 +1,6 @@
 """The command line of endgames: lib2048 endgame 4411 --target 256 --out FILE"""
 
+import os
 from pathlib import Path
 
 from lib2048.endgame.formation import Formation, names_one
@@ -36,6 +37,9 @@ def add(commands):
 def run(options):
     """Carry out the command; return (what --json prints, the text, and perhaps the exit status)."""
     if not names_one(options.formation):
+        if not os.path.lexists(options.formation):
+            how = "no such file, and no formation, such as 4411, 442 or free8"
+            raise ValueError(f"{options.formation}: {how}")
         return _looked_up(options.formation, options.board)
     if options.target is None:
         raise ValueError("--target is missing: say which tile wins, such as --target 64")

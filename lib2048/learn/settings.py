@@ -8,7 +8,7 @@ holds and what the loop's record is made from.  Each kind of learner has its own
 import dataclasses
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -180,6 +180,13 @@ class Settings:
     def _check(self) -> None:
         """Raise ValueError for what makes no sense in this kind."""
 
+    def _unused(self) -> Iterator[tuple[str, str]]:
+        """Yield names of settings that decide nothing beside the others, and where that is so."""
+        if not self.eval_every:
+            yield "eval_games eval_depth eval_deep_games", "without eval-every"
+        elif self.eval_depth == 1:
+            yield "eval_deep_games", "at 1-ply"
+
     def geometry(self) -> Any:
         """Return all of the network but its weights: `Geometry`, or `neural.Outline`."""
         raise NotImplementedError
@@ -218,9 +225,8 @@ class Settings:
                 raise TypeError(f"there is no setting {name!r}{meant(name, every)}")
             plain = (None, getattr(tables, name, None)) if name != "promotion" else (None, False)
             if value not in plain:
-                said_as = _SAID.get(name, name).replace("_", "-")
                 raise ValueError(
-                    f"{said_as} {value}: is for {' and '.join(kinds)} networks, and {network} is "
+                    f"{_spelt(name)} {value}: is for {' and '.join(kinds)} networks, and {network} is "
                     "none: leave it out"
                 )
         return {name: value for name, value in said.items() if name in own}
@@ -257,17 +263,28 @@ class Settings:
                     f"{name} {options[name]}: this network has {name} {made[name]}, "
                     "which is decided when it is made"
                 )
-        return cls(network=made.pop("name"), **(options | made))
+        settings = cls(network=made.pop("name"), **(options | made))
+        settings._check_said(options)
+        return settings
 
     @classmethod
     def asked(cls, **options: Any) -> "Settings":
         """Return the settings that somebody asks for, by their names, with a budget."""
-        if "promotion" in options and not options.get("stages"):
-            raise ValueError("no promotion: there are no stages to promote weights between")
         settings = cls(**options)
+        settings._check_said(options)
         if settings.budget is None:
             raise ValueError("say how long to train: so many games, or so many actions")
         return settings
+
+    def _check_said(self, options):
+        """Raise ValueError for an option that has no effect, or is the rate by a second name."""
+        said = {name for name, value in options.items() if value is not None}
+        if self.rate_name != "rate" and {"rate", self.rate_name} <= said:
+            raise ValueError(f"rate and {self.rate_name} are the same: say one of them")
+        for names, where in self._unused():
+            for name in said.intersection(names.split()):
+                if options[name] != getattr(type(self), name):
+                    raise ValueError(f"{_spelt(name)} has no effect {where}: leave it out")
 
     # ------------------------------------------------------------ what follows from them
 
@@ -367,6 +384,9 @@ class Settings:
         _check_whole(self, "lanes", self.most_lanes)
         if not is_number(self.seed, numbers.Integral):
             raise ValueError(f"seed {self.seed!r}: use a whole number")
+        for field in dataclasses.fields(self):
+            if field.type is bool and not isinstance(value := getattr(self, field.name), bool):
+                raise ValueError(f"{field.name} {value!r}: use True or False")
         for name in (*BUDGETS, "eval_every", "before"):
             check_budget(name, getattr(self, name))
         if self.before and not self.weights:
@@ -377,6 +397,11 @@ class Settings:
             raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
         check_range(self, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")
         check_range(self, "eval_depth", 1, 16, numbers.Integral, "1 to 16 plies")
+
+
+def _spelt(name):
+    """Write the name of a setting as the command line and config.json do."""
+    return _SAID.get(name, name).replace("_", "-")
 
 
 def _told(value):

@@ -124,6 +124,11 @@ class TableSettings(Settings, kind="n-tuple"):
         check_starts(self.starts, self.geometry().stages.phases, self.game)
         check_range(self, "epsilon", 0, 1, numbers.Real, "a share from 0 to 1")
 
+    def _unused(self):
+        yield from super()._unused()
+        if not self.stages:
+            yield "promotion", "without stages"
+
     def _check_numbers(self):
         super()._check_numbers()
         if self.actions and self.held >= self.actions:

@@ -85,9 +85,9 @@ def _refuse_variable(name, value):
 
 @contextlib.contextmanager
 def watched():
-    """End the process for sure within a second after Ctrl-C, while this lasts.
+    """End the process for sure within a second after Ctrl-C or a polite kill, while this lasts.
 
-    Ctrl-C raises KeyboardInterrupt in the main thread, as usual.  Where that is deep in another
+    Either raises KeyboardInterrupt in the main thread, as usual.  Where that is deep in another
     language (LLVM, torch, a kernel) and has not come to `stopped` after PATIENCE, another thread
     ends the process.  Where Ctrl-C is ignored, or has a handler of its own, nothing changes.
     """
@@ -100,6 +100,8 @@ def watched():
     global _watching
     _watching = True
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     near, far = socket.socketpair()
     far.setblocking(False)
     before = signal.set_wakeup_fd(far.fileno(), warn_on_full_buffer=False)
@@ -112,13 +114,12 @@ def watched():
 
 
 def _watch(near):
-    """Wait for Ctrl-C, and then for the main thread to end; see `watched`."""
+    """Wait for Ctrl-C or its like, and then for the main thread to end; see `watched`."""
     import time
 
     with near:
         while numbers := near.recv(64):
-            usual = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-            if signal.SIGINT in numbers and usual:
+            if any(signal.getsignal(n) is signal.default_int_handler for n in numbers):
                 time.sleep(PATIENCE)
                 if not _heard:
                     _end()

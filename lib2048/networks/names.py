@@ -12,7 +12,7 @@ import numpy as np
 from lib2048.game.bits import WHOLE, canonical
 from lib2048.game.game import FAMILIES, agreed, parse_game
 from lib2048.machine.terminal import meant
-from lib2048.networks.neural import POLICY, VALUE_NETWORKS
+from lib2048.networks.neural import POLICY, VALUE_NETWORKS, check_name
 
 LONGEST_TUPLE = 7
 NAMED = {
@@ -82,6 +82,7 @@ def with_game(name, game=None):
     game: a `Game` or its name, for a name that says none, by default 2048; where the name says one,
     it has to be the same.  Raises ValueError, in one line, where it is not.
     """
+    check_name(name)
     first, at, _ = name.partition("@")
     own = game_of(name)
     if at or game is None:

@@ -26,10 +26,15 @@ CHOICES = {
 }
 
 
-def kind_of(name):
-    """Return what kind of network a name is of: 'n-tuple', 'value' or 'policy'."""
+def check_name(name):
+    """Raise ValueError, in one line, for what is no text, and so no name of a network."""
     if not isinstance(name, str):
         raise ValueError(f"network {in_short(name)}: give its name, such as '4x6'")
+
+
+def kind_of(name):
+    """Return what kind of network a name is of: 'n-tuple', 'value' or 'policy'."""
+    check_name(name)
     if name.startswith(OWN):
         return "value"
     name = name.partition("@")[0].lower()

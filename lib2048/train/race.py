@@ -55,7 +55,7 @@ def race(
         **common: what all of them share.
         games: test games of each run.
         note: a function of (network, history) that returns {column: value}, for what else is asked
-            of a network before it is forgotten.
+            of a network before it is forgotten; the columns are none that the table has.
         begin: a function of (network, seed) that changes a new network before it is trained, such
             as one that gives it weights.
         at_once: runs at a time; results do not depend on it.
@@ -77,10 +77,8 @@ def race(
             f"{in_short(runs)} and {in_short(seeds)}"
         )
     jobs = [_job(name, own, common, seed) for (name, own), seed in product(runs.items(), seeds)]
-    if len({job.unit for job in jobs} | {None}) != 2:
-        raise ValueError(
-            "a race needs seeds, and runs with a budget each, all of them actions, games or seconds"
-        )
+    if len({job.unit for job in jobs}) != 1:
+        raise ValueError("a race needs seeds, and budgets of one kind: actions, games or seconds")
     check_games(games, at_once)
     over = threading.Event()
     try:
@@ -115,9 +113,8 @@ class _Job:
     def __init__(self, name, own, options):
         self.about = {"run": name} | {key: x for key, x in own.items() if key not in FUNCTIONS}
         self.functions = {key: options.pop(key) for key in FUNCTIONS if key in options}
-        self.settings = Settings(**options)
-        budget: tuple[str | None, float] = self.settings.budget or (None, 0)
-        self.unit, self.budget = budget
+        self.settings = Settings.asked(**options)
+        self.unit, self.budget = self.settings.budget
         self.done, self.ended, self.run = 0, False, None
 
     def network(self):
@@ -154,6 +151,9 @@ def _row(job, look, games, note, begin, over):
     history = job.run.go(progress=partial(look, job))
     job.run = None  # its memory is free for the next one
     score = evaluate(network, games, stop=over).mean
+    row = job.about | {"seed": job.settings.seed, "score": score}
     more = note(network, history) if note else {}
+    if taken := sorted(row.keys() & more.keys()):
+        raise ValueError(f"note: {', '.join(taken)} is in the table already: use another name")
     job.ended = True
-    return job.about | {"seed": job.settings.seed, "score": score} | more, history
+    return row | more, history
