@@ -6,8 +6,8 @@ wrong argument or file gives one line on stderr and exit status 2, and nothing i
 status is 1 where a check of homework or a run of a sweep failed.
 
 Ctrl-C, or a polite kill, ends everything within a second, with one line and status 130; training
-and sweeps leave checkpoints, and print their report.  Where nobody reads the answer, as in `lib2048 info FILE |
-true`, the status is 141; both are what a shell says of such an end.
+and sweeps leave checkpoints, and print their report.  Where nobody reads the answer, as in
+`lib2048 info FILE | true`, the status is 141; both are what a shell says of such an end.
 """
 
 import argparse

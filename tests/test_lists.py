@@ -272,7 +272,7 @@ WRONG = {
     "what Settings refuses": (RUN + 'rule = "tx"', "[[run]] a: unknown rule 'tx'"),
     "a rate of another rule": (RUN + "beta = 0.5", "[[run]] a: beta"),
     "promotion without stages": (RUN + "no-promotion = true", "promotion has no effect without"),
-    "test games at no time": (RUN + "eval-depth = 3", "eval-depth has no effect without eval-every"),
+    "test games at no time": (RUN + "eval-depth = 3", "eval-depth has no effect without"),
     "deep games at one ply": (RUN + "eval-every = 9\neval-deep-games = 3", "no effect at 1-ply"),
     "a rate by two names": (RUN + "rate = 0.1\nalpha = 0.1", "rate and alpha are the same"),
     "a text for a number": (RUN + 'threads = "2"', "threads = '2': write a whole number"),

@@ -11,8 +11,10 @@ from lib2048 import (
     ValuePlayer,
     evaluate,
     from_tiles,
+    heuristic_player,
     player,
     record_game,
+    review,
     stream,
 )
 from lib2048.game import spec
@@ -135,7 +137,7 @@ def test_limits_that_make_no_sense_are_refused(refused, limits):
 
 
 WHO = [lambda network: NetworkPlayer(network), lambda network: SearchPlayer(network, 2),
-       lambda network: ValuePlayer(network.values, 1).search]  # fmt: skip
+       lambda network: ValuePlayer(network.values, 1, game=network.game).search]  # fmt: skip
 
 
 @pytest.mark.parametrize("who", WHO)
@@ -146,6 +148,18 @@ def test_many_boards_are_states_or_refused(who, refused):
     refused(lambda: ask([0.5, 2.5]), "whole numbers of 64 bits, not 0.5")
     refused(lambda: ask([1 << 64]), "`board.parts`")
     assert len(ask(boards)) == len(ask(np.array(boards, np.int64), [0, 0]))
+
+
+@pytest.mark.parametrize("name", ["cells:01", "cells:01@2x2"])
+def test_boards_of_a_larger_game_are_refused(name, refused):
+    network, board, game = Network(name), from_tiles(THREE), record_game("greedy", seed=1)
+    asked = [network.value, *(who(network).decide for who in WHO), NetworkPlayer(network).choose]
+    asked += [heuristic_player(game=network.game).choose, lambda _: review(game, network)]
+    for ask in asked:
+        if network.game.rows == 4:
+            ask(board)
+        else:
+            refused(lambda: ask(board), "has tiles outside of those of 2048@2x2")
 
 
 @pytest.mark.parametrize("weight", [np.nan, np.inf, -np.inf])

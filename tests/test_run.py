@@ -111,7 +111,12 @@ def test_numbers_of_numpy_are_plain_ones_in_settings(tmp_path):
     assert json.loads((tmp_path / "run/config.json").read_text())["seed"] == 3
 
 
+def test_what_are_no_settings_are_refused(refused):
+    refused(lambda: Run("4x6"), "a run needs Settings")
+
+
 def test_what_is_no_network_is_refused(refused):
+    refused(lambda: Network(4), "network 4: give its name, such as '4x6'")
     refused(lambda: train("4x6", actions=10), "a network is needed")
 
 

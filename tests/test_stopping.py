@@ -343,7 +343,7 @@ def read_until(command, sign):
 
 
 def end_of(command, before=b"", kind=signal.SIGINT):
-    """Press Ctrl-C, or send its like; return (exit status, stdout, the last line of stderr without the progress)."""
+    """Press Ctrl-C, or send its like; return (exit status, stdout, stderr's last line of text)."""
     command.send_signal(kind)
     out, err = command.communicate(timeout=LIMIT)
     lines = (before + err).decode().replace("\r", "\n").split("\n")

@@ -72,7 +72,7 @@ def options(boards, game=WHOLE, words=None):
         (afterstates uint64[n, 4], rewards float32[n, 4]); the reward of an illegal action is
         ILLEGAL, −∞, so that the largest reward + value is always a legal one.
     """
-    boards, words = as_states(boards, words)
+    boards, words = as_states(boards, words, game)
     after = np.empty((len(boards), 4), np.uint64)
     rewards = np.empty((len(boards), 4), np.float32)
     game.bind(_options)(boards, words, game, after, rewards)
@@ -138,13 +138,22 @@ def as_boards(boards):
         ) from None
 
 
-def as_states(boards, words=None):
-    """Return (boards, words) of states, each as a contiguous uint64[n].
+def check_cells(boards, game):
+    """Raise ValueError, in one line, for tiles outside of a game's board; boards: uint64[n]."""
+    if game.cells != WHOLE.cells and (outside := boards & ~(game.cells * np.uint64(15))).any():
+        board = boards[outside > 0][0]
+        raise ValueError(f"board {int(board):#x} has tiles outside of those of {game.name}")
+
+
+def as_states(boards, words=None, game=WHOLE):
+    """Return (boards, words) of a game's states, each as a contiguous uint64[n].
 
     words: None: 0 each.
-    Raises ValueError for other numbers of words, and for what `as_boards` refuses.
+    Raises ValueError for other numbers of words, for boards that are larger than the game's, and
+    for what `as_boards` refuses.
     """
     boards = as_boards(boards)
+    check_cells(boards, game)
     words = np.zeros(len(boards), np.uint64) if words is None else as_boards(words)
     if len(words) != len(boards):
         raise ValueError(f"{len(boards)} boards and {len(words)} words: give each board its own")

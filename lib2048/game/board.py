@@ -9,6 +9,7 @@ only a board is shown or given, that word may stand above its 64 bits: see `whol
 
 import numpy as np
 
+from lib2048.game.batch import check_cells
 from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
 from lib2048.game.game import parse_game
 from lib2048.game.rules_2048 import spawn_with
@@ -117,8 +118,7 @@ def to_tiles(board, game=WHOLE):
         ValueError: for tiles outside of the game's board.
     """
     game = parse_game(game)
-    if int(parts(board)[0]) & ~(15 * int(game.cells)):
-        raise ValueError(f"board {int(board):#x} has tiles outside of those of {game.name}")
+    check_cells(np.array([parts(board)[0]], np.uint64), game)
     tiles = [game.tile(e) for e in to_exponents(board)]
     return [tiles[row : row + game.columns] for row in range(0, 4 * game.rows, 4)]
 

@@ -377,9 +377,10 @@ def choose_actions(network, functions, method, boards, words, luck=None):
     count = len(boards) - (luck is not None)
     actions, worths = np.zeros(count, np.int64), np.zeros((count, 4), np.float32)
     work, lanes = new_work(1, network.lookups_per_board, method), records(1, LANE)
-    told = *as_states(boards, words), worths, actions, np.uint64(luck or 0), luck is not None
+    told = *as_states(boards, words, method.game), worths, actions
+    luck_told = np.uint64(luck or 0), luck is not None
     choose = method.game.bind(choose_kernel)()
-    alive = choose(tuple(functions), network.weights, method, lanes, work, *told)
+    alive = choose(tuple(functions), network.weights, method, lanes, work, *told, *luck_told)
     shown = count if luck is None else alive
     return alive, actions[:shown], worths[:shown] + method.optimistic
 

@@ -226,8 +226,8 @@ class Settings:
             plain = (None, getattr(tables, name, None)) if name != "promotion" else (None, False)
             if value not in plain:
                 raise ValueError(
-                    f"{_spelt(name)} {value}: is for {' and '.join(kinds)} networks, and {network} is "
-                    "none: leave it out"
+                    f"{_spelt(name)} {value}: is for {' and '.join(kinds)} networks, and {network} "
+                    "is none: leave it out"
                 )
         return {name: value for name, value in said.items() if name in own}
 

@@ -47,6 +47,7 @@ def parse_network(name):
     Raises:
         ValueError: for anything else.
     """
+    check_name(name)
     first, game = name.partition("@")[0], game_of(name)
     if first in NAMED and game.cells != WHOLE.cells:
         how = "take shapes, such as 42-33@3x4, or name its cells"

@@ -338,7 +338,7 @@ class Network(Geometry):
         """
         if head not in range(self.heads):
             raise ValueError(f"a head is a number below {self.heads} here, not {head!r}")
-        boards, words = as_states(boards, words)
+        boards, words = as_states(boards, words, self.game)
         fours = -(-len(boards) // BOARDS_AT_ONCE) * BOARDS_AT_ONCE
         padded, out = np.zeros(fours, np.uint64), np.zeros(fours, np.float32)
         padded[: len(boards)] = boards

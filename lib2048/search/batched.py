@@ -59,7 +59,7 @@ class BatchSearch:
 
         words: of their states; None: 0 each.
         """
-        boards, words = as_states(boards, words)
+        boards, words = as_states(boards, words, self.game)
         apart = words > 0
         if not apart.any():
             return self._found(boards)

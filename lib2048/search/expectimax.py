@@ -694,7 +694,7 @@ class Search:
             int64[n], 4 where no action is legal; int64[n], plies reached; and float32[n, 4], what
             the actions are worth, -inf where one is not legal.
         """
-        states = as_states(boards, words)
+        states = as_states(boards, words, self.network.game)
         found, values = np.zeros((len(boards), 2), np.int64), np.zeros((len(boards), 4), np.float32)
         context = self.context() if context is None else context
         self.network.game.bind(decide)()(context, *states, found, values)

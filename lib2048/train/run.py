@@ -19,7 +19,7 @@ from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package
 from lib2048.machine.files import InUse
 from lib2048.machine.printed import thousands
-from lib2048.machine.terminal import say
+from lib2048.machine.terminal import in_short, say
 from lib2048.machine.threads import aside
 from lib2048.networks.storage import begin_with
 from lib2048.train import checkups
@@ -61,6 +61,8 @@ class Run:
         resume: bool = False,
         wait: float = 0.0,
     ):
+        if not isinstance(settings, Settings):
+            raise ValueError(f"a run needs Settings(network=…, …), not {in_short(settings)}")
         self.settings = settings
         self.network = settings.new_network() if network is None else network
         _check_fits(settings, self.network)
