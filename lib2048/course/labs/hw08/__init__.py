@@ -409,7 +409,7 @@ def first_of_equals(action, worth):
 def answered(tabled, afterstate, plies, values, table):
     """Ask for several depths with one table, and another one for each of the value functions.
 
-    Returns [(answers, how often one board was looked up, entries of the table)], one for each.
+    Returns [(answers, how often each board was looked up, entries of the table)], one for each.
     """
     found = []
     for value in values:
@@ -420,18 +420,26 @@ def answered(tabled, afterstate, plies, values, table):
             return value(board)
 
         answers = [tabled(afterstate, depth, counting, new) for depth in plies]
-        found.append((answers, max(looked_up.values(), default=0), len(new)))
+        found.append((answers, looked_up, _entries(new)))
     return found
+
+
+def _entries(table):
+    """Return how many values a table holds, in tables of its own or not."""
+    return sum(_entries(value) if isinstance(value, dict) else 1 for value in table.values())
 
 
 def kept(case, found):
     """Return all answers, and how often one board was looked up with one table at most."""
-    before = None
-    for answers, most, entries in found:
+    before, counts = None, []
+    for answers, looked_up, entries in found:
+        most = max(looked_up.values(), default=0)
         wrong_if(None in answers, "no_return")
         wrong_if(most <= 1 and not entries or not most and answers == before, "own_cache")
+        wrong_if(most == 1 and max(case[1]) and entries == len(looked_up), "only_leaves")
         before = answers
-    return [each for answers, *_ in found for each in answers], max(most for _, most, _ in found)
+        counts.append(most)
+    return [each for answers, *_ in found for each in answers], max(counts)
 
 
 # ---------------------------------------------------------------- the exercises
@@ -730,6 +738,9 @@ EXERCISES = [
             "any_depth": (KEY, "int(afterstate), plies > 0"),
             "whole": ("value(afterstate)\n", "int(value(afterstate))\n"),
             "fives": (LOOKED, "    if len(table) > 5:\n        table.clear()\n" + LOOKED),
+            "only_leaves": ("    key =", "    if plies:\n        return expected("
+                            "afterstate, lambda state: best(state, lambda after: tabled(after, "
+                            "plies - 1, value, table)))\n    key ="),
             "leaf": ("below = lambda after: tabled(after, plies - 1, value, table)",
                      "below = value"),
         },

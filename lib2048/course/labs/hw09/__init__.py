@@ -278,10 +278,20 @@ def encoded(encode, boards):
     return _seen(encode(boards), _alone(before, boards))
 
 
+@contextlib.contextmanager
+def _watched(network):
+    """Yield a list that says, in the end, of each of a network's numbers whether it has changed."""
+    before, changed = copy.deepcopy(network.state_dict()), []
+    yield changed
+    changed += [not number.equal(before[name]) for name, number in network.state_dict().items()]
+
+
 def aimed(targets, net, batch):
     """Return what is seen of the targets."""
-    before = copy.deepcopy(vars(batch))
-    return _seen(targets(net.make(), batch), _alone(before, vars(batch)))
+    before, network = copy.deepcopy(vars(batch)), net.make()
+    with _watched(network) as taught:
+        seen = _seen(targets(network, batch), _alone(before, vars(batch)))
+    return seen | {"taught": any(taught)}
 
 
 def learned(step, net, optimiser, boards, aims):
@@ -324,9 +334,10 @@ def asked(choose, net, board):
         detached.append(True)
         return own(tensor)
 
-    with mock.patch.object(torch.Tensor, "detach", detach):
+    with _watched(network) as taught, mock.patch.object(torch.Tensor, "detach", detach):
         action = choose(network, board)
-    return {"action": action, "calls": [kept and not detached for kept in calls]}
+    calls = [kept and not detached for kept in calls]
+    return {"action": action, "calls": calls, "taught": any(taught)}
 
 
 # ---------------------------------------------------------------- how it is judged
@@ -368,6 +379,7 @@ def standing(case, seen):
     n = len(over)
     found = _numbers(seen, {(n, n): "broadcast"}, (n,))
     wrong_if(seen["gradient"], "gradient")
+    wrong_if(seen["taught"], "taught")
     return found[~over].tolist(), found[over].tolist()
 
 
@@ -388,6 +400,7 @@ def chosen(case, seen):
     wrong_if(calls and not worth, "asked_in_vain")
     wrong_if(len(calls) > 1, "one_by_one")
     wrong_if(any(calls), "gradient")
+    wrong_if(seen["taught"], "taught")
     wrong_if(action is None and worth, "nothing")
     number = action is None or isinstance(action, Number)
     wrong_if(not number, "no_number", got=described(action))
@@ -489,6 +502,7 @@ EXERCISES = [
             "shape column": ("0.0, after)", "0.0, after)[:, None]"),
             "shape mean": ("0.0, after)", "0.0, after).mean()"),
             "overwrote": ("        after", "        batch.next_rewards[:] = 0\n        after"),
+            "taught": ("        return", "        network[1].weight *= 0.99\n        return"),
         },
         outcome=aimed, verdict=standing,
         result={"targets where the game goes on": "text", "targets where it is over": "text"},
@@ -565,6 +579,7 @@ EXERCISES = [
             "turned": (BEST, f"3 - {BEST}"),
             "sizes": ("reward + value", "abs(reward + value)"),
             "no_number tensor": (BEST, f"torch.tensor({BEST})"),
+            "taught": ("    worth =", "    network[1].weight.data *= 0.99\n    worth ="),
         },
     ),
 ]  # fmt: skip
