@@ -6,8 +6,6 @@ What is averaged in the browser (curves.js) is compared with what matplotlib is 
 import base64
 import json
 import shutil
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -15,6 +13,7 @@ import pytest
 
 pytest.importorskip("anywidget")
 
+from on_node import evaluated, needs_node  # noqa: E402
 from test_recorded import write  # noqa: E402
 
 from lib2048 import data  # noqa: E402
@@ -25,7 +24,6 @@ from lib2048.show.plot import _on_one_grid  # noqa: E402
 from lib2048.show.widgets import base  # noqa: E402
 
 LIMIT = 60  # seconds, for a test that fails
-NODE = shutil.which("node")
 
 
 class Browser:
@@ -251,7 +249,7 @@ def test_a_run_shows_training_games_and_says_why(browser, tmp_path):
     assert "td now" not in set(page.widget.frame["run"]), "its training games are no tests"
 
 
-@pytest.mark.skipif(NODE is None, reason="node is not installed: it runs curves.js here")
+@needs_node
 def test_the_browser_averages_seeds_as_the_plots_do(tmp_path):
     random = np.random.default_rng(1)
     cases = []
@@ -264,9 +262,7 @@ def test_the_browser_averages_seeds_as_the_plots_do(tmp_path):
         "const { average } = await import(process.argv[1]);"
         "console.log(JSON.stringify(JSON.parse(process.argv[2]).map(average)))"
     )
-    command = [NODE, "--input-type=module", "-e", program, Path(tmp_path / "all.mjs").as_uri()]
-    done = subprocess.run([*command, json.dumps(cases)], capture_output=True, text=True, timeout=60)
-    found = json.loads(done.stdout or done.stderr)
+    found = evaluated(program, (tmp_path / "all.mjs").as_uri(), json.dumps(cases))
     assert found.pop() is None
     for lines, (at, mean, low, high) in zip(cases, found):
         frames = [pd.DataFrame({"x": x, "y": y}) for x, y in lines]

@@ -1,10 +1,6 @@
 """The browser's rules (games.js) and the library's are the same game: boards, points and luck."""
 
-import base64
-import json
 import random
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +8,8 @@ import pytest
 from scipy.stats import binomtest, chisquare
 
 pytest.importorskip("anywidget")
+
+from on_node import address, needs_node, output  # noqa: E402
 
 import lib2048  # noqa: E402
 from lib2048 import endgame  # noqa: E402
@@ -22,11 +20,10 @@ from lib2048.game.rng import stream  # noqa: E402
 from lib2048.show.widgets.base import front_end  # noqa: E402
 from lib2048.show.widgets.game import Game, Narrow, to_hex, told  # noqa: E402
 
-NODE = shutil.which("node")
 HERE = Path(__file__).parent
 GAMES = Path(lib2048.__file__).parent / "show/widgets/games.js"
 MODULE = front_end(GAMES) + "\nexport const { Game, WHOLE, stream } = $game;"
-RULES = f"data:text/javascript;base64,{base64.b64encode(MODULE.encode()).decode()}"
+RULES = address(MODULE)
 SEEDS = [1, 0, -1, 2048, 2**64 - 1, 2**70 + 3, *range(90, 114)]
 SIZES = [f"{rows}x{columns}" for rows in range(1, 5) for columns in range(1, 5)][1:]
 EVERY = {
@@ -36,17 +33,13 @@ EVERY = {
     "Threes!": ["threes", *(f"threes@{size}" for size in SIZES[:-1])],
 }
 
-pytestmark = pytest.mark.skipif(NODE is None, reason="node is not installed: it runs game.js here")
+pytestmark = needs_node
 
 
 def asked(*questions, game="2048"):
     """Ask game.js about a game, in one process."""
     questions = [{"rules": told(parse_game(game))} | question for question in questions]
-    command = [NODE, HERE / "game.mjs", RULES]
-    text = json.dumps(questions)
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return output(HERE / "game.mjs", RULES, questions=questions)
 
 
 def played(seed, number, actions, name="2048"):

@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import lab
 import live
 import play_page
 import pytest
+from on_node import needs_node, output
 
 from lib2048 import ReplayWidget, course
 
@@ -67,17 +66,15 @@ def test_an_explorer_has_the_points_of_the_rows_that_it_draws():
             assert mine == live.rounded(theirs)
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+@needs_node
 def test_the_recorded_game_is_the_library_s(tmp_path):
     files = {"page.js": live.page("replay"), "game.js": live.data()["game.js"]}
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
-    command = ["node", HERE / "recorded.mjs", *(tmp_path / name for name in files)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
+    found = output(HERE / "recorded.mjs", *(tmp_path / name for name in files))
     record = ReplayWidget(live.record_of_game()).record
     wanted = json.loads(json.dumps(record | {"values": [round(v) for v in record["values"]]}))
-    assert json.loads(done.stdout) == wanted
+    assert found == wanted
 
 
 # ---------------------------------------------------------------- what a page loads

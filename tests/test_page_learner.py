@@ -1,12 +1,11 @@
 """The learner of the book's page has the weights of the library's loop, bit for bit."""
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from on_node import needs_node, output
 
 from lib2048 import Run, Settings, parse_network
 
@@ -18,7 +17,7 @@ HERE = Path(__file__).parent
 MODULE = HERE.parent / "docs" / "board" / "learner.js"
 ACTIONS = 30_000
 
-pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+pytestmark = needs_node
 
 
 @pytest.mark.parametrize(
@@ -32,13 +31,11 @@ pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="node is not in
 def test_it_trains_as_the_library_does(tmp_path, network, rule, rate, lam):
     tuples, file, module = parse_network(network), tmp_path / "weights", tmp_path / "learner.mjs"
     module.write_text(front_end(MODULE), encoding="utf-8")
-    said = {"tuples": tuples, "rule": rule, "rate": rate, "decay": lam, "seed": "7"}
-    words = ["node", HERE / "learner.mjs", module, json.dumps(said), str(ACTIONS), file]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    asked = {"tuples": tuples, "rule": rule, "rate": rate, "decay": lam, "seed": "7"}
+    told = output(HERE / "learner.mjs", module, json.dumps(asked), ACTIONS, file)
     settings = Settings(network=network, rule=rule, rate=rate, lam=lam, lanes=1, seed=7)
     run = Run(settings)
     history = run.go(actions=ACTIONS, progress=False)
-    told = json.loads(done.stdout)
     assert told["scores"] == history.scores[-1000:].tolist() and told["games"] == len(
         history.scores
     )

@@ -1,12 +1,11 @@
 """Small boards that a page solves have the values of `lib2048.exact`, and those of its widget."""
 
 import json
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from on_node import needs_node, output
 from test_game_js import RULES
 
 from lib2048 import SmallGame, record_game
@@ -20,10 +19,7 @@ from lib2048.show.widgets.game import to_hex  # noqa: E402
 HERE = Path(__file__).parent
 SOLVER = HERE.parent / "docs" / "board" / "solver.js"
 
-pytestmark = [
-    pytest.mark.ci,
-    pytest.mark.skipif(not shutil.which("node"), reason="node is not installed"),
-]
+pytestmark = [pytest.mark.ci, needs_node]
 
 
 def solved(folder, widget, four, way, boards):
@@ -31,10 +27,7 @@ def solved(folder, widget, four, way, boards):
     module = folder / "solver.mjs"
     module.write_text(front_end(SOLVER), encoding="utf-8")
     question = {"rules": widget.small["game"], "four": four, "way": way, "boards": boards}
-    words = ["node", HERE / "small_boards.mjs", module, RULES, json.dumps(question)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return output(HERE / "small_boards.mjs", module, RULES, json.dumps(question))
 
 
 def same(found, wanted):

@@ -3,14 +3,13 @@
 import base64
 import json
 import random
-import shutil
-import subprocess
 import zlib
 from pathlib import Path
 
 import numpy as np
 import play_page
 import pytest
+from on_node import needs_node, output
 from test_game_js import RULES
 
 from lib2048 import load
@@ -22,9 +21,7 @@ from lib2048.play.players import network_player
 from lib2048.play.review import review
 from lib2048.show.widgets.game import to_hex
 
-NODE = shutil.which("node")
 HERE = Path(__file__).parent
-needs_node = pytest.mark.skipif(NODE is None, reason="node is not installed: it runs play.js here")
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +32,7 @@ def player():
 def asked(*questions):
     """Ask the files that a page loads, in one process."""
     files = [str(play_page.written() / name) for name in ("network.js", "play.js")]
-    command = [NODE, HERE / "play_page.mjs", *files, RULES]
-    text = json.dumps(questions)
-    done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return output(HERE / "play_page.mjs", *files, RULES, questions=questions)
 
 
 # ---------------------------------------------------------------- values, moves, rules
