@@ -3,8 +3,8 @@
 
 import { ACTIONS, WHOLE } from "../../lib2048/show/widgets/game.js";
 import {
-  Board, actionOf, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe, points,
-  slideTime, speedSlider, still, tally,
+  Board, actionOf, arrows, button, counted, enable, furnish, holdKeys, make, messageLine, onSwipe,
+  points, slideTime, speedSlider, still, tally,
 } from "../../lib2048/show/widgets/board.js";
 import { Reviewed } from "../../lib2048/show/widgets/reviewed.js";
 import { Worths } from "../../lib2048/show/widgets/worths.js";
@@ -48,18 +48,11 @@ class Page {
     const left = make("div.lib-left", frame, this.message);
     const [scores, numbers] = tally("score", "best tile", "actions");
     this.tally = numbers;
-    const side = make("div.lib-side", scores, this.cross(), this.extras(), this.watching());
+    this.arrows = arrows((action) => this.act(action));
+    const side = make("div.lib-side", scores, make("div.lib-cross", ...this.arrows), this.extras(), this.watching());
     this.root.replaceChildren();
     furnish(this.root, { name: "2048, to play here", keys: KEYS_HELP, kinds: ["lib-page"] },
       make("div.lib-columns.lib-play", left, side));
-  }
-
-  cross() {
-    this.arrows = ACTIONS.map((name, action) => {
-      const style = `grid-area:${name.toLowerCase()}`;
-      return button(name, name, () => this.act(action), { style });
-    });
-    return make("div.lib-cross", ...this.arrows);
   }
 
   extras() {

@@ -82,6 +82,14 @@ export function button(text, title, onclick, more = {}) {
   return make("button", { type: "button", title, onclick, ...more }, text);
 }
 
+// The four actions as buttons, in the places that .lib-cross has for them.
+export function arrows(act) {
+  return ACTIONS.map((name, action) => {
+    const style = `grid-area:${name.toLowerCase()}`;
+    return button(name, name, () => act(action), { style });
+  });
+}
+
 // How long tiles may travel at so many actions a second: not at all where there are many.
 export const slideTime = (rate) => (rate > 12 ? 0 : Math.min(SLIDE, 600 / rate));
 

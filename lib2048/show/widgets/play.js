@@ -4,8 +4,8 @@
 import { ACTIONS, Game, HINTED, OWN, PLAYERS } from "./game.js";
 import { rulesOf } from "./games.js";
 import {
-  Board, Shown, actionOf, box, button, counted, enable, furnish, make, menu, onSwipe, paced, points, row, slideTime,
-  speedSlider, tally,
+  Board, Shown, actionOf, arrows, box, button, counted, enable, furnish, make, menu, onSwipe, paced,
+  points, row, slideTime, speedSlider, tally,
 } from "./board.js";
 import { Editor } from "./editor.js";
 import { AGAIN, rendering, tell } from "./jupyter.js";
@@ -54,20 +54,13 @@ class Play extends Editor {
     const [scores, numbers] = tally("score", "best", "actions");
     this.tally = numbers;
     this.hands = make("p.lib-small.lib-hands", { hidden: "" });
-    const side = make("div.lib-side", scores, this.hands, this.cross(), this.extras());
+    this.arrows = arrows((action) => this.act(action));
+    const side = make("div.lib-side", scores, this.hands, make("div.lib-cross", ...this.arrows), this.extras());
     if (this.players.length) side.append(this.helper());
     const left = make("div.lib-left", this.coming.element, this.frame, this.message, this.forms);
     const helped = this.players.length ? " · H hint · P autoplay · R review" : "";
     const keys = `Arrows or W A S D slide · U undo · N new game · E edit${helped} · Esc leaves the board`;
     furnish(this.root, { name, keys }, make("div.lib-columns.lib-play", left, side));
-  }
-
-  cross() {
-    this.arrows = ACTIONS.map((name, action) => {
-      const style = `grid-area:${name.toLowerCase()}`;
-      return button(name, name, () => this.act(action), { style });
-    });
-    return make("div.lib-cross", ...this.arrows);
   }
 
   extras() {
