@@ -197,13 +197,13 @@ def going_on(random):
 
 
 def with_ends(random):
-    """Return batches in which some games end."""
+    """Return batches in which some games end, not all: no answer has to encode no board at all."""
     cases = []
     for luck in (np.random.default_rng(ALWAYS), random):
         turns = _turns(luck)
         ends, others = [t for t in turns if t[-1]], [t for t in turns if not t[-1]]
         picks = [[others[luck.integers(len(others))], ends[i], others[i]] for i in range(2)]
-        picks += [[ends[0], others[0], ends[1]], [ends[1], ends[0]]]
+        picks += [[ends[0], others[0], ends[1]], [ends[1], ends[0], others[1]]]
         cases += [(net, Batch.of(rows)) for rows in picks for net in (ROOM, DRAWN)]
     return cases
 
