@@ -68,7 +68,11 @@ class Trial:
     @functools.cached_property
     def _picked(self):
         found = self._round(0)
-        untold = [name for name in self.exercise.wrong if not self._is_told(name, found)]
+        untold = [
+            name
+            for name in self.exercise.wrong
+            if not any(self.tells(pick, name) for pick in found)
+        ]
         for number in range(1, ROUNDS):
             for pick in self._round(number) if untold else []:
                 if told := [name for name in untold if self.tells(pick, name)]:
@@ -85,9 +89,6 @@ class Trial:
             for part in self.exercise.draws
             for index in range(len(self.exercise.drawn(self.seed, part, number)))
         ]
-
-    def _is_told(self, name, picks):
-        return any(self.tells(pick, name) for pick in picks)
 
     def expected(self, pick):
         """Return the outcome of the right answer."""

@@ -57,7 +57,8 @@ def begin(log):
             by = _whose(sys._getframe(1), students)
             what = str(arguments[0]) if arguments else ""
             if event in PATHS:
-                what = os.path.realpath(os.fsdecode(what)) if _is_path(arguments[0]) else ""
+                is_path = isinstance(arguments[0], (str, bytes, os.PathLike))
+                what = os.path.realpath(os.fsdecode(what)) if is_path else ""
             line = {"event": event, "what": what[:300], "by": by}
             text = json.dumps(line) + "\n"
             if by and text not in told and not what.startswith((*OTHERS, OURS, own)):
@@ -75,10 +76,6 @@ def begin(log):
     _shows.append(display)
     watch()
     sys.addaudithook(hook)
-
-
-def _is_path(thing):
-    return isinstance(thing, (str, bytes, os.PathLike))
 
 
 def _whose(frame, students=False):

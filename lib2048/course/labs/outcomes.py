@@ -129,8 +129,18 @@ def _unpacked(found):
 
 
 def equal(one, other, relative=1e-5):
-    """Compare deeply; floats within a share of their size and 10⁻⁶, whole numbers exactly."""
-    same = partial(equal, relative=relative)
+    """Compare deeply; floats within a share of their size and 10⁻⁶, whole numbers exactly.
+
+    What cannot be compared, such as an object of the student's own, is not equal.
+    """
+    try:
+        return _equal(one, other, relative)
+    except Exception:
+        return False
+
+
+def _equal(one, other, relative):
+    same = partial(_equal, relative=relative)
     if isinstance(one, Foreign) or isinstance(other, Foreign):
         return False
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):

@@ -60,7 +60,7 @@ def _in_what(exercise, cases, pairs):
     names = list(exercise.result) if isinstance(exercise.result, dict) else None
     parted = [_parts(expected, got, names) for expected, got in pairs]
     if None not in parted and len({tuple(n for n, *_ in parts) for parts in parted}) == 1:
-        differ = [{n for n, one, other in parts if not _alike(one, other)} for parts in parted]
+        differ = [{n for n, one, other in parts if not equal(one, other)} for parts in parted]
         common = set().union(*differ)
         names = [name for name, _, _ in parted[0] if name in common]
         if len(names) == 1 < len(parted[0]):
@@ -88,13 +88,6 @@ def _name(name):
     return f"`{name}`" if isinstance(name, str) else f"part {name} of the answer"
 
 
-def _alike(one, other):
-    try:
-        return equal(one, other)
-    except Exception:  # of two types
-        return False
-
-
 def _how(exercise, cases, pairs, kind):
     """Return what relates wrong answers to the right ones, as a list of at most one message.
 
@@ -117,7 +110,7 @@ def _given_back(exercise, cases, pairs):
 
 def _same_thing(one, other):
     plain = isinstance(one, (numbers.Number, list, np.ndarray)) and not isinstance(one, bool)
-    return plain and type(one) is type(other) and _alike(one, other)
+    return plain and type(one) is type(other) and equal(one, other)
 
 
 def _whole(exercise, cases, pairs):
@@ -131,9 +124,9 @@ def _whole(exercise, cases, pairs):
 def _constant(exercise, cases, pairs):
     """The same answer on all of several cases, where there should be several."""
     (first, got), others = pairs[0], pairs[1:]
-    if len(others) < FEW or not all(_alike(got, other) for _, other in others):
+    if len(others) < FEW or not all(equal(got, other) for _, other in others):
         return None
-    if all(_alike(first, expected) for expected, _ in others):
+    if all(equal(first, expected) for expected, _ in others):
         return None
     return ["place.constant", {}]
 
@@ -179,7 +172,7 @@ def _order(exercise, cases, pairs):
         more = {np.sign(len(other) - len(one)) for one, other in plain}
         way = {frozenset({1}): "longer", frozenset({-1}): "shorter"}.get(frozenset(more), "length")
         return [f"place.{way}", {}]
-    if all(_alike(one[::-1], other) for one, other in plain):
+    if all(equal(one[::-1], other) for one, other in plain):
         return ["place.reversed", {}]
     if all(sorted(map(repr, one)) == sorted(map(repr, other)) for one, other in plain):
         return ["place.order", {}]
@@ -191,7 +184,7 @@ def _entries(exercise, cases, pairs):
     if not all(_shape(one) and _shape(one) == _shape(other) for one, other in pairs):
         return None
     differ = [
-        [k for k, two in enumerate(zip(one, other)) if not _alike(*two)] for one, other in pairs
+        [k for k, two in enumerate(zip(one, other)) if not equal(*two)] for one, other in pairs
     ]
     for which, place in (("first", lambda n: [0]), ("last", lambda n: [n - 1])):
         if all(found == place(len(one)) and len(one) > 1 for found, (one, _) in zip(differ, pairs)):

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from html import escape
 
 from lib2048.course.labs.messages import known, say
-from lib2048.game.board import to_text
 from lib2048.show import draw
 
 NOT_ATTEMPTED, PASSED, FAILED = "not attempted", "passed", "failed"
@@ -88,16 +87,12 @@ class Checked:
         if not drawn:
             return ""
         labels = [label for label, _ in drawn]
-        boards = [value.get("rows", value.get("board")) for _, value in drawn]
-        if len({_shape(board) for board in boards}) == 1:
+        boards = [value["rows"] for _, value in drawn]
+        if len({tuple(map(len, board)) for board in boards}) == 1:
             picture = draw.row(boards, [*map(_label, labels)], size=130)
             return f"<br>{picture._repr_html_()}"
         pictures = (draw.board(board, _label(label), 130) for label, board in zip(labels, boards))
         return "<br>" + " ".join(picture._repr_html_() for picture in pictures)
-
-
-def _shape(board):
-    return (4, 4) if isinstance(board, int) else (len(board), *{len(row) for row in board})
 
 
 def _html(text):
@@ -112,8 +107,6 @@ def _label(label):
 
 
 def _as_text(value):
-    if "board" in value:
-        return to_text(value["board"])
     if "rows" in value:
         rows = ("".join(f"{tile or '.':>6}" for tile in row) for row in value["rows"])
         return "\n".join(rows)

@@ -131,7 +131,23 @@ async def run(notebook, folder, environment, limits, first, asks, again, last):
     (notes, one for what ended it early; {name: what was handed over, None for nothing}; what the
     last lines handed over).  Cells that did not run hold an error that says so.
     """
-    client, end, handed = _client(notebook, folder, limits), math.inf, {}
+    client = _Client(
+        notebook,
+        kernel_name="python3",
+        allow_errors=True,
+        record_timing=False,
+        coalesce_streams=True,
+        store_widget_state=False,
+        shutdown_kernel="immediate",
+        startup_timeout=START_SECONDS,
+        raise_on_iopub_timeout=False,
+        resources={"metadata": {"path": str(folder)}},
+        extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
+        timeout_func=lambda cell: max(
+            1, math.ceil(min(limits.of(cell), client.end - time.monotonic()))
+        ),
+    )
+    handed = {}
     cells = [
         n
         for n, cell in enumerate(notebook.cells)
@@ -166,26 +182,6 @@ async def run(notebook, folder, environment, limits, first, asks, again, last):
             note = _ended(notebook.cells[cells[at]], error, limits, over)
             not_run([notebook.cells[m] for m in cells[at + 1 :]])
             return [*notes, note], handed, None
-
-
-def _client(notebook, folder, limits):
-    client = _Client(
-        notebook,
-        kernel_name="python3",
-        allow_errors=True,
-        record_timing=False,
-        coalesce_streams=True,
-        store_widget_state=False,
-        shutdown_kernel="immediate",
-        startup_timeout=START_SECONDS,
-        raise_on_iopub_timeout=False,
-        resources={"metadata": {"path": str(folder)}},
-        extra_arguments=["--log-level=CRITICAL", "--HistoryManager.hist_file=:memory:"],
-        timeout_func=lambda cell: max(
-            1, math.ceil(min(limits.of(cell), client.end - time.monotonic()))
-        ),
-    )
-    return client
 
 
 @contextlib.asynccontextmanager

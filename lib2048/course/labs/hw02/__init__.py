@@ -190,11 +190,6 @@ def along(*actions):
     return lambda random: [(b, a, TABLE) for b in some_boards(random) for a in actions]
 
 
-def boards_and_table(random):
-    """Return cases of a board and the table."""
-    return [(board, TABLE) for board in some_boards(random)]
-
-
 # ---------------------------------------------------------------- chance
 
 
@@ -202,13 +197,11 @@ def not_full(random):
     """Return boards with few, one and many empty cells, each with a seed, and how many spawns."""
     uneven = boards_module.from_tiles(hw01.known_boards(4, LARGEST)[-2])
     one = boards_module.from_tiles([[2, 4, 2, 4], [4, 2, 0, 2], [2, 4, 2, 4], [4, 2, 4, LARGEST]])
-    drawn = next(board for board in some_boards(random)[::-1] if _empty(board) > 4)
+    drawn = next(
+        board for board in some_boards(random)[::-1] if boards_module.count_empty(board) > 4
+    )
     cases = (uneven, 3000), (one, 200), (drawn, 500), (U(0), 20_000)
     return [(board, int(random.integers(1 << 31)), times) for board, times in cases]
-
-
-def _empty(board):
-    return sum(row.count(0) for row in _exponents(board))
 
 
 def spawned(function, board, seed, times):
@@ -229,11 +222,6 @@ def judge_spawns(case, found):
 
 def _exponents(board):
     return [[int(board) >> 4 * cell & 15 for cell in range(row, row + 4)] for row in (0, 4, 8, 12)]
-
-
-def some_games(random):
-    """Return cases of two games and of several, with a seed."""
-    return [(games, TABLE, int(random.integers(1 << 31))) for games in (2, 12)]
 
 
 def played(function, games, table, seed):
@@ -578,7 +566,7 @@ EXERCISES = [
         show=TABLES, result={"afterstate": "board", "reward": "text"}, compiles=True,
     ),
     Exercise(
-        "hw02", legal, boards_and_table,
+        "hw02", legal, lambda random: [(board, TABLE) for board in some_boards(random)],
         mistakes={
             "turned_bits": ("1 << action", "8 >> action"),
             "paying": ("[0] != board", "[1] > 0"),
@@ -595,7 +583,7 @@ EXERCISES = [
             "first_one": ("mask |= 1 << action", "mask = mask or 1 << action"),
             "bits_from_one": ("1 << action", "2 << action"),
             "any": lambda board, table: min(legal(board, table), 1),
-            "room_only": lambda board, table: 15 * (_empty(board) > 0),
+            "room_only": lambda board, table: 15 * (boards_module.count_empty(board) > 0),
         },
         show=TABLES, compiles=True,
     ),
@@ -603,7 +591,9 @@ EXERCISES = [
         "hw02", spawn, not_full, slips=SPAWNS, outcome=spawned, verdict=judge_spawns, compiles=True,
     ),
     Exercise(
-        "hw02", play, some_games, slips=PLAYS, outcome=played, verdict=judge_games,
+        "hw02", play,
+        lambda random: [(games, TABLE, int(random.integers(1 << 31))) for games in (2, 12)],
+        slips=PLAYS, outcome=played, verdict=judge_games,
         show={"table": "hidden"}, compiles=True,
     ),
 ]  # fmt: skip

@@ -7,7 +7,6 @@ from lib2048.course.labs.messages import say
 from lib2048.course.labs.result import Failed
 from lib2048.course.labs.seeds import variant
 from lib2048.machine.child import load
-from lib2048.machine.data import data
 from lib2048.machine.extras import told
 
 LETTERS = "ABC"
@@ -30,22 +29,22 @@ def autopsy(student):
         The axes.
     """
     with told():
-        import pandas
-
+        from lib2048.course.labs.hw04.museum import curves
         from lib2048.show import plot
 
-    table = pandas.read_csv(data("curves/hw04_bugs.csv"))
-    curves = {"no bug": _of(table, "none")}
-    curves |= {letter: _of(table, bug) for letter, bug in planted(student).items()}
+    table = curves().query(f"games <= {SHOWN}")
+    bugs = {"no bug": "none"} | planted(student)
     figure, ax = plot.subplots()
-    plot.curves(curves, x="games", ax=ax)
+    plot.curves(
+        {
+            name: [rows for _, rows in table[table.bug == bug].groupby("seed")]
+            for name, bug in bugs.items()
+        },
+        x="games",
+        ax=ax,
+    )
     print("\n".join(f"{bug:20} {say(f'autopsy.{bug}')}" for bug in CHOICE))
     return ax
-
-
-def _of(table, bug):
-    table = table[(table.bug == code(bug)) & (table.games <= SHOWN)]
-    return [rows for _, rows in table.groupby("seed")]
 
 
 def code(bug):

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from numba.extending import register_jitable
 
-from lib2048.course.labs.exercise import changed
+from lib2048.course.labs.exercise import changed, find
 from lib2048.course.labs.hw04 import program
 from lib2048.networks.names import parse_network
 
@@ -61,61 +61,37 @@ def cell_of(action, line, step):
     return 4 * line + along if action in (1, 3) else 4 * along + line
 
 
-SHARE = "amount / (8 * len(network.weights))"
-IMAGES = "pattern in images:"
-LEARNS = "target = path[t].reward / UNIT + update("
-OLD = "error = target - estimate(network, path[t].afterstate)"
-PAID = OLD.replace("target -", "path[t].reward / UNIT + target -")
 HELPERS = {"sampled": sampled, "slide_once": slide_once}
-# {mistake: {function: (old, new, …)}}, in the text of the functions in `program`.
+# {bug: {function: which of its mistakes in the lab's table it has, or (old, new, …), in the text
+# of the functions in `program`}}.
 MISTAKES = {
     "none": {},
-    "one_image": {
-        "estimate": (IMAGES, "pattern in images[:1]:"),
-        "update": ("8 * ", "", IMAGES, "pattern in images[:1]:"),
-    },
-    "seven_images": {
-        "estimate": (IMAGES, "pattern in images[:7]:"),
-        "update": (IMAGES, "pattern in images[:7]:"),
-    },
+    "one_image": {"estimate": "no_symmetry", "update": "no_symmetry"},
+    "seven_images": {"estimate": "seven_images", "update": "seven_images"},
     "sorted_cells": {
         "estimate": ("network.isomorphic", "SORTED"),
         "update": ("network.isomorphic", "SORTED"),
     },
-    "base_15": {"indexof": ("|=", "+=", "<< (4 * i)", "* 15**i")},
-    "by_eight": {"update": (SHARE, "amount / 8")},
-    "divided_twice": {"update": ("(8 * len(network.weights))", "(8 * len(network.weights)) ** 2")},
-    "first_tuple": {"update": ("(network.isomorphic)", "(network.isomorphic[:1])")},
+    "base_15": {"indexof": "base 15"},
+    "by_eight": {"update": "by_eight"},
+    "divided_twice": {"update": "divided_twice"},
+    "first_tuple": {"update": "first_tuple"},
     "nan_to_zero": {
-        "update": (SHARE, "amount\n    share = 0.0 if np.isnan(share) else share"),
+        "update": ("amount / (8 * len(network.weights))",
+                   "amount\n    share = 0.0 if np.isnan(share) else share"),
         "select_best_move": ("value > best", "best < 0 or value > best"),
     },
-    "last_not_taught": {
-        "update_episode": (
-            "len(path) - 1, -1, -1", "len(path) - 2, -1, -1", "target = 0.0",
-            "target = path[-1].reward / UNIT + estimate(network, path[-1].afterstate)"),
-    },
-    "last_is_minus_1": {"update_episode": ("target = 0.0", "target = -1.0")},
-    "own_reward": {
-        "update_episode": (OLD, PAID,
-                           LEARNS, "target = update("),
-    },
-    "reward_twice": {"update_episode": (OLD, PAID)},
-    "no_reward_in_target": {"update_episode": (LEARNS, "target = update(")},
-    "no_reward_in_choice": {"select_best_move": ("reward / UNIT + estimate", "estimate")},
-    "value_added": {"update_episode": ("target - estimate", "target + estimate")},
-    "discounted": {"update_episode": ("UNIT + update", "UNIT + 0.99 * update")},
-    "clipped": {"update_episode": ("alpha * error", "alpha * min(max(error, -1.0), 1.0)")},
-    "old_values": {
-        "update_episode": (
-            "    target = 0.0\n", "    target = 0.0\n"
-            "    values = [estimate(network, step.afterstate) for step in path]\n",
-            OLD, "error = target - values[t]"),
-    },
-    "learns_states": {
-        "update_episode": (OLD, PAID,
-                           LEARNS, "target = update(", ".afterstate", ".state"),
-    },
+    "last_not_taught": {"update_episode": "last_not_taught"},
+    "last_is_minus_1": {"update_episode": "last_minus_1"},
+    "own_reward": {"update_episode": "own_reward"},
+    "reward_twice": {"update_episode": "reward_twice"},
+    "no_reward_in_target": {"update_episode": "no_reward"},
+    "no_reward_in_choice": {"select_best_move": "no_reward"},
+    "value_added": {"update_episode": "adds_value"},
+    "discounted": {"update_episode": "discounted"},
+    "clipped": {"update_episode": "clipped"},
+    "old_values": {"update_episode": "saved_own"},
+    "learns_states": {"update_episode": "of_states"},
     "illegal_is_minus_1": {
         "select_best_move": (
             "if after", "if after == board and -1 > best_value:\n            best, best_value = "
@@ -146,5 +122,7 @@ def made(bug):
     found, helpers = {}, HELPERS | {"SORTED": in_rising_order()}
     for name in FUNCTIONS:
         edits = MISTAKES[bug].get(name, ())
+        if isinstance(edits, str):
+            edits = find(f"hw04.{name}").mistakes[edits]
         found[name] = changed(getattr(program, name), *edits, **helpers, **found)
     return SimpleNamespace(game=GAMES.get(bug, program.PLAYED.name), **found)

@@ -16,9 +16,9 @@ import numpy as np
 
 from lib2048.course.labs import seeds
 from lib2048.course.labs.exercise import Exercise, changed, wrong_if
-from lib2048.course.labs.hw04 import random_game
+from lib2048.course.labs.hw04 import OTHER_ODDS, random_game
 from lib2048.course.labs.outcomes import text_of
-from lib2048.course.labs.seeds import ODDS, rules_of
+from lib2048.course.labs.seeds import rules_of
 from lib2048.endgame import Formation
 from lib2048.game.board import (
     afterstates,
@@ -503,7 +503,6 @@ OF_DEAD = {f"lowest {n}": changed(best, "default=DEAD", f"default={n}") for n in
     f"dead {n}": changed(best, "default=DEAD", f"default={n}") for n in POINTS
 }
 ADDED, NUMBER = "total += chance * worth(state)", " / len(empty)"
-OTHER_ODDS = [odds for odds in (*ODDS, "0.1") if float(odds) != FOUR]
 OF_EXPECTED = {  # and in the chance layer
     "half": ("1 - FOUR", "0.5", "FOUR", "0.5"),
     "swapped": ("(1, 1 -", "(2, 1 -", "(2, FOUR", "(1, FOUR"),
@@ -549,7 +548,6 @@ LEAF = "expected(after, value)", "value(after)"
 _from_0 = changed(best, *OF_BEST["starts_at_0"])
 _infinite = changed(best, *OF_BEST["dead_end"])
 _lowest = changed(best, *OF_BEST["lowest"])
-_printed = OF_DEAD[f"lowest {HUGE[0]}"]  # what the lab prints for the lowest number of 32 bits
 LARGEST = "return max(worth, key=worth.get, default=None)"
 FROM_0 = (
     "most = max([0.0, *worth.values()])\n    return next((a for a in worth if worth[a] == most)"
@@ -679,9 +677,7 @@ EXERCISES = [
             "dead_end": ("best(", "_lowest("),
             "infinite": ("best(", "_infinite("),
             "afterstates": LEAF,
-            "dead_end printed": ("best(", "_printed("),
             "both": ("best(", "_lowest(", *LEAF),
-            "both printed": ("best(", "_printed(", *LEAF),
             "dead_value": ("best(state, lambda after: expected(after, value))",
                            "(best(state, lambda after: expected(after, value)) "
                            "if afterstates(state) else value(state))"),
@@ -689,8 +685,8 @@ EXERCISES = [
             "no_chance": lambda afterstate, value: best(afterstate, lambda a: expected(a, value)),
             "of_states": ("expected(after, value)", "value(state)"),
         } | {f"dead_points {n}": changed(deeper, best=OF_DEAD[f"dead {n}"]) for n in FEW}
-        | {f"dead_end {n}": changed(deeper, best=OF_DEAD[f"lowest {n}"]) for n in HUGE[1:]}
-        | {f"both {n}": changed(deeper, *LEAF, best=OF_DEAD[f"lowest {n}"]) for n in HUGE[1:]}
+        | {f"dead_end {n}": changed(deeper, best=OF_DEAD[f"lowest {n}"]) for n in HUGE}
+        | {f"both {n}": changed(deeper, *LEAF, best=OF_DEAD[f"lowest {n}"]) for n in HUGE}
         | {"afterstates from_0": changed(deeper, *LEAF, best=_from_0)}
         | _inside(
             deeper,
