@@ -114,7 +114,7 @@ class _Job:
         self.about = {"run": name} | {key: x for key, x in own.items() if key not in FUNCTIONS}
         self.functions = {key: options.pop(key) for key in FUNCTIONS if key in options}
         self.settings = Settings.asked(**options)
-        self.unit, self.budget = self.settings.budget
+        self.unit, self.budget = self.settings.budget  # type: ignore[misc]  # asked for: never None
         self.done, self.ended, self.run = 0, False, None
 
     def network(self):
