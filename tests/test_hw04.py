@@ -177,7 +177,7 @@ def own():
 def test_training_goes_on_exactly_from_where_it_was(own, tmp_path, capsys):
     straight, out = own(select_best_move, update_episode), tmp_path / "run"
     straight.go(60, progress=False)
-    assert straight.title == say("training.yours") and straight.stood_in == []
+    assert straight.title == say("hw04.training.yours") and straight.stood_in == []
     first = own(select_best_move, update_episode, folder=out)
     first.go(25, progress=False)
     first.close()

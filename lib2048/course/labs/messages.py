@@ -95,7 +95,7 @@ def _is_message(text, key):
 @functools.cache
 def _own():
     texts = {}
-    for file in [*_FOLDER.glob("messages/*.toml"), *_FOLDER.glob("hw*/*.toml")]:
+    for file in [*_FOLDER.glob("messages/*.toml"), *_FOLDER.glob("hw*/messages.toml")]:
         name = file.parent.name if file.stem == "messages" else file.stem
         texts[name] = tomllib.loads(file.read_text(encoding="utf-8"))
     return _flat(texts)

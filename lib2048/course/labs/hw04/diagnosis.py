@@ -43,7 +43,7 @@ def autopsy(student):
         x="games",
         ax=ax,
     )
-    print("\n".join(f"{bug:20} {say(f'autopsy.{bug}')}" for bug in CHOICE))
+    print("\n".join(f"{bug:20} {say(f'hw04.autopsy.{bug}')}" for bug in CHOICE))
     return ax
 
 
@@ -67,16 +67,16 @@ def check_diagnosis(diagnosis, letter):
     if answers is not None:
         bug = _named(answers, letter)
         key = "named" if bug in CHOICE else "no_name"
-        print(say(f"autopsy.{key}", letter=letter, bug=bug, names=", ".join(CHOICE)))
+        print(say(f"hw04.autopsy.{key}", letter=letter, bug=bug, names=", ".join(CHOICE)))
 
 
 def require_diagnosis(student, answers, letter):
     """Raise `Failed` where a student named another bug; for a grader's cells."""
     bug = _named(answers, letter)
     if bug not in CHOICE:
-        raise Failed(say("autopsy.no_name", letter=letter, names=", ".join(CHOICE)))
+        raise Failed(say("hw04.autopsy.no_name", letter=letter, names=", ".join(CHOICE)))
     if bug != planted(student)[letter]:
-        raise Failed(say("autopsy.wrong", letter=letter))
+        raise Failed(say("hw04.autopsy.wrong", letter=letter))
 
 
 def diagnosed(text):

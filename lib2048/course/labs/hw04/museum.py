@@ -20,7 +20,7 @@ EXHIBITS = tuple(bug for bug in BUGS if bug != RIGHT)
 
 def what(bug):
     """Return in one line what is wrong with an exhibit."""
-    return say(f"autopsy.{bug}")
+    return say(f"hw04.autopsy.{bug}")
 
 
 def wrong_lines(bug):

@@ -44,7 +44,7 @@ def _reached(text, network, games, seed):
         return Failed(str(error))
     try:
         if training.stood_in:
-            return Failed(say("performance.not_yours", names=", ".join(training.stood_in)))
+            return Failed(say("hw04.performance.not_yours", names=", ".join(training.stood_in)))
         training.go(games, progress=False)
         return float(training.history.scores[games // 2 :].mean())
     except ValueError as error:
@@ -81,8 +81,8 @@ def level_reached(text, level, network="4x6", seed=None):
         score = performance(text, network, seed + 2)
     words = {"score": f"{score:,.0f}", "least": f"{least:,.0f}", "reference": f"{reference:,.0f}"}
     if not score >= least:
-        raise Failed(say("performance.too_low", **words))
-    return say("performance.reached", **words)
+        raise Failed(say("hw04.performance.too_low", **words))
+    return say("hw04.performance.reached", **words)
 
 
 def grade_games():

@@ -80,7 +80,7 @@ class Training:
             self._child.close()
             raise ValueError(reply["problem"])
         if (kept := reply["folder"]) and kept != os.path.normpath(folder):
-            print(say("training.other_folder", folder=folder, kept=kept))
+            print(say("hw04.training.other_folder", folder=folder, kept=kept))
         self.stood_in, rows = reply["stood_in"], np.array(reply["rows"]).reshape(-1, 6)
         self.history = History(rows=rows)
         self.history.took = float(rows[-1, 3]) if len(rows) else 0.0
@@ -114,7 +114,7 @@ class Training:
     def title(self):
         """Whose functions these are, for a plot."""
         names = ", ".join(self.stood_in)
-        return say("training.with_ours", names=names) if names else say("training.yours")
+        return say("hw04.training.with_ours", names=names) if names else say("hw04.training.yours")
 
     def go(self, games, progress=True):
         """Train for so many games more; return the `History`.
