@@ -218,7 +218,16 @@ def test_another_game_a_seed_of_any_size_and_a_position_are_followed(browser):
 
 
 @pytest.mark.parametrize(
-    "game", [{}, {"seed": "x"}, {"actions": "9"}, {"actions": "3" * 99}, {"start": "zz"}, None]
+    "game",
+    [
+        {},
+        {"seed": "x"},
+        {"actions": "9"},
+        {"actions": "3" * 99},
+        {"actions": "30123012x"},
+        {"start": "zz"},
+        None,
+    ],
 )
 def test_what_is_no_game_is_answered_in_words(game, browser):
     widget = PlayWidget(seed=5)
@@ -226,6 +235,7 @@ def test_what_is_no_game_is_answered_in_words(game, browser):
     answer = browser(widget).say(kind="game", game=message)
     assert answer["kind"] == "trouble" and "this is no game" in answer["error"]
     assert "Traceback" in answer["details"]
+    assert widget.actions == 0 and widget.game == PlayWidget(seed=5).game
     widget.act(legal(widget.board)[0])  # and it goes on
 
 

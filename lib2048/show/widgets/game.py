@@ -164,17 +164,17 @@ class Game:
         }  # fmt: skip
 
     def following(self, decisions):
-        """Return the game of these decisions; this one, changed, where it begins alike.
+        """Return the game of these decisions; of this one it takes over what is alike.
 
         Raises ValueError for decisions that are no game's.
         """
         try:
-            mine = self.as_dict()
-            same = all(decisions[key] == mine[key] for key in ("seed", "number", "start"))
             start, actions = decisions["start"], decisions["actions"]
             start = None if start is None else from_hex(start)
             seed, number = int(decisions["seed"]), int(decisions["number"])
-            game = self if same else Game(seed, number, start, self.game, self.narrow)
+            game = Game(seed, number, start, self.game, self.narrow)
+            if game.turns[0] == self.turns[0]:
+                game.turns, game._actions, game._by = self.turns[:], self._actions[:], self._by[:]
             game.undo(to=len(commonprefix([game.actions, actions])))
             if any(game.act(int(action)) is None for action in actions[len(game._actions) :]):
                 raise ValueError("one of its actions is not legal")
