@@ -46,6 +46,7 @@ def test_a_dot_is_moved_by_keys_and_kept(notebook, dot):
 def test_a_result_that_comes_first_waits_for_the_guess(notebook, dot):
     notebook.ask("course.predictions._drawn['06.2'].state.update(value=None)")
     notebook.ask("course.predictions._drawn['06.2'].send_state('state')")
+    notebook.ask("course.you_said('06.2', '%', truth=20)")
     dot.until("Guess before you look")
     assert dot.root.locator("circle.lib-true").count() == 0
     dot.root.get_by_role("slider").press("ArrowRight")

@@ -85,6 +85,7 @@ def test_numbers_and_curves_grow_while_it_trains(notebook, one):
 def test_the_rate_is_changed_while_it_trains(notebook, one):
     if one.button("Start").is_visible():  # where the test before was left out
         one.button("Start").click()
+        one.until_it_grows()
     rate = one.root.get_by_label("α of cells:0123,4567 td", exact=True)
     rate.fill("0,02")
     rate.press("Enter")
