@@ -277,8 +277,8 @@ def test_the_runs_at_the_papers_budget(row):
     after, *told = row
     actions = float(after.replace("·10^", "e"))
     found = pd.read_csv(data("curves/long_evaluations.csv"))
-    found = found[found["actions"] + found["before"].fillna(0) == actions]
-    found["run"] = found["run"].str.removesuffix("_on")
+    found = found[(found["actions"] + found["before"].fillna(0)).round(-9) == actions]
+    found["run"] = found["run"].str.replace(r"_on(_\d)?$", "", regex=True)  # where it went on
     for run, cell in zip(("one_stage", "promotion"), told, strict=True):
         depths = found[found["run"] == run].sort_values("plies")[["mean", "ci95"]]
         marks = (f"{said(mean)} ± {said(half)}" for mean, half in depths.to_numpy())
