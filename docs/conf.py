@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import shutil
+from itertools import zip_longest
 from pathlib import Path
 
 from docutils import nodes
@@ -130,23 +131,36 @@ def _launch(app, page, template, context, doctree):
 
 
 THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?: \d{3})+(?!\d)")  # 100 000
-NUMBERS = re.compile(r"[\d\s.,:±%×+−–^()kMGxhof-]*")  # all that a cell of numbers has in it
+PERCENT = re.compile(r"(?<=\d) (?=%)")
+POWER = re.compile(r"(?<=\d)\^(\d+)")  # 10^9
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+# All that a cell of numbers has in it.
+NUMBERS = re.compile(r"(?:[\d\s.,:±%×+−–⁰¹²³⁴⁵⁶⁷⁸⁹()kMGxhof-]|(?<=\d)·(?=\d))+")
+NOTHING = "–"  # in a cell; it stands as those of its column do
 LONG = 40  # letters of a cell from which on its column needs room
 AS_THEY_ARE = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block, nodes.raw)
 
 
 def _numbers(app, doctree):
-    """Set thousands apart by a space that does not break; tell the style sheet of cells."""
+    """Write numbers as print has them, and tell the style sheet of cells that hold nothing else.
+
+    The spaces within thousands and before % do not break, and powers are raised.
+    """
     for text in list(doctree.findall(nodes.Text)):
-        apart = THOUSANDS.sub(lambda found: found[0].replace(" ", "\u202f"), text)
-        if apart != text and not isinstance(text.parent, AS_THEY_ARE):
+        if not isinstance(text.parent, AS_THEY_ARE):
+            apart = THOUSANDS.sub(lambda found: found[0].replace(" ", "\u202f"), text)
+            apart = PERCENT.sub("\u202f", apart)
+            apart = POWER.sub(lambda found: found[1].translate(SUPERSCRIPTS), apart)
             text.parent.replace(text, nodes.Text(apart))
-    for cell in doctree.findall(nodes.entry):
-        words = cell.astext()
-        if words and NUMBERS.fullmatch(words):
-            cell["classes"].append("number")
-        elif len(words) > LONG:
-            cell["classes"].append("long")
+    for table in doctree.findall(nodes.tgroup):
+        for cells in zip_longest(*(row.children for row in table.findall(nodes.row))):
+            column = {cell: cell.astext() for cell in cells if cell is not None}
+            numbers = {words for words in column.values() if NUMBERS.fullmatch(words)}
+            for cell, words in column.items():
+                if words in numbers and numbers != {NOTHING}:
+                    cell["classes"].append("number")
+                elif len(words) > LONG:
+                    cell["classes"].append("long")
 
 
 def setup(app):

@@ -8,6 +8,8 @@ from urllib.parse import unquote, urlsplit
 import book
 import pytest
 from book_pages import Page, built, names
+from docutils import nodes
+from docutils.core import publish_doctree
 
 import lib2048
 from lib2048 import board, course, deep, draw, envs, mdp, plot, spec
@@ -144,6 +146,29 @@ def test_the_staircase_rises_and_leads_to_lessons():
     assert means == sorted(means) and means[0] < 2_000 and means[-1] > 600_000
     for page in re.findall(r'href="([^"]+)"', book.staircase(FILES)):
         assert page.replace(".html", ".ipynb") in FILES.values()
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+NUMBERS = """
+After 4·10^10 actions 100 000 games, 5.5 % of them lost; ``10^9 is 100 000 %``.
+
+=======  ======  =====  ==================
+after    share   who    what is said of it
+=======  ======  =====  ==================
+4·10^9   5 %     –      –
+10^9     –       we     3 of them
+=======  ======  =====  ==================
+"""
+
+
+def test_numbers_are_written_as_print_has_them_and_stand_below_each_other():
+    page = publish_doctree(NUMBERS)
+    runpy.run_path(str(book.ROOT / "docs/conf.py"))["_numbers"](None, page)
+    said = "After 4·10¹⁰ actions 100\u202f000 games, 5.5\u202f% of them lost; 10^9 is 100 000 %."
+    assert page.next_node(nodes.paragraph).astext() == said
+    aligned = [cell.astext() for cell in page.findall(nodes.entry) if "number" in cell["classes"]]
+    assert aligned == ["4·10⁹", "5\u202f%", "10⁹", "–"]
 
 
 # ---- launch buttons ------------------------------------------------------------------------------
