@@ -400,7 +400,7 @@ class Settings:
 
 
 def _spelt(name):
-    """Write the name of a setting as the command line and config.json do."""
+    """Write the name of a setting as the command line does."""
     return _SAID.get(name, name).replace("_", "-")
 
 

@@ -15,7 +15,7 @@ from lib2048.course.labs.hw03 import answers
 from lib2048.course.labs.hw03.answers import filled
 from lib2048.course.labs.outcomes import described, equal, text_of
 from lib2048.game import mdp
-from lib2048.game.spec import ACTIONS
+from lib2048.game.spec import ACTIONS, FOUR_CHANCE
 
 DRAWS, FEW = 2000, 20  # of one choice, to see how often it takes what; where there is no chance
 MOST_TURNS = 40  # that a game on 2×2 may learn from; it has 24 at most
@@ -453,8 +453,8 @@ def check_games(case, outcome):
     which = [[state for _, state in states].index(new) for states, new in options]
     # They come in pairs, a 2 and a 4 for each cell; of 100 and more spawns some are of each kind.
     fours = sum(at % 2 for at in which)
-    wrong_if(not fours or not any(at > 1 for at in which), "spawns")
-    wrong_if(hw01.is_off(fours, len(which), dict(mdp.TILES)[4]), "spawns")
+    missing = not fours or not any(at > 1 for at in which)
+    wrong_if(missing or hw01.is_off(fours, len(which), FOUR_CHANCE), "spawns")
 
 
 def _check_turns(calls, epsilon, alpha):
