@@ -52,6 +52,13 @@ def test_what_cannot_be_reviewed_is_said(steps, who, words):
         review(steps, who)
 
 
+@pytest.mark.parametrize("game", ["threes", "2048@3x3"])
+def test_a_game_of_others_is_not_judged(game):
+    steps = record_game("greedy", seed=2, game=game)
+    with pytest.raises(ValueError, match="turn .: in 2048.* leads elsewhere"):
+        review(steps, scattered(Network(SMALL)))
+
+
 @pytest.mark.parametrize(
     "who",
     [heuristic_player(), *(SearchPlayer(scattered(Network(SMALL)), plies) for plies in (1, 2, 3))],

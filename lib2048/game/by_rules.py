@@ -87,17 +87,17 @@ def solve(game, progress=False):
     table, totals = _new_table(FIRST_SIZE), np.zeros(2)
     work = _new_work(FIRST_TURNS * int(game.rules.MOST_OUTCOMES))
     work_out = game.bind(_work_out)
-    with bar(progress, total=len(starts), unit=" starts") as shown:
+    with bar(progress, unit=" boards", unit_scale=True) as shown:
         for (board, word), chance in starts.items():
             state = np.uint64(board), np.uint64(word)
             while not aside(functools.partial(work_out, *state, game, table, work)):
+                shown.update(int(table.used[0]) - shown.n)
                 if _is_full(table):
                     table = _larger(table, game)
                 else:  # the way down is longer
                     work = _new_work(2 * len(work.boards))
             at = _place(*state, table)
             totals += chance * (table.values[at] + [game.rules.points(state[0]), 0])
-            shown.update(1)
     known = table.keys > 0
     after = table.keys[known] > AFTER
     states = int(np.count_nonzero(~after))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lib2048.endgame.table import Table
+from lib2048.game.board import slide
 from lib2048.play.evaluation import scores_after
 from lib2048.play.players import game_of, player
 
@@ -78,19 +79,25 @@ def review(steps, who):
         `Review`.
 
     Raises:
-        ValueError: for a player without values, and for a game that has no turn, or an action that
-            is not legal.
+        ValueError: for a player without values, and for a game that has no turn, is none of the
+            player's, or has an action that is not legal.
     """
     turns = tuple(step for step in steps if step.action is not None)
     if not turns:
         raise ValueError("there is nothing to review: no action was taken")
     chances = isinstance(who, Table)
     by, worths = _opinion(who.values if chances else who, turns)
+    game = game_of(who)
     for number, (row, step) in enumerate(zip(worths, turns, strict=True)):
         if step.action not in range(4) or np.isnan(row[step.action]):
             why = "keeps no formation on" if chances else "is not legal on"
             raise ValueError(f"turn {number}: {step.action!r} {why} its board")
-    game = game_of(who)
+        after = slide(step.board, step.action, game, step.word)
+        if not (chances or callable(who)) and after != (step.afterstate, step.reward):
+            raise ValueError(
+                f"turn {number}: in {game.name} its action leads elsewhere: ask {by}"
+                " about games of its own"
+            )
     begun = int(game.rules.points(np.uint64(turns[0].board)))
     scores = [begun, *scores_after(turns, game)[:-1]]
     unit = "chance" if chances else "points"
