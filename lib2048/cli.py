@@ -71,7 +71,6 @@ GROUPS = {  # of the options of `train`, each with its settings
     "test games on the way": ("eval_every", "eval_games", "eval_depth", "eval_deep_games"),
     "run folder": ("checkpoint_every",),
 }  # fmt: skip
-WEIGHT_FILES = (".npz", ".safetensors", ".bin", ".w")
 SHELLS = "bash, zsh or fish"
 COMPLETE = """Print what completes commands, options, players and files by the Tab key.
 
@@ -341,7 +340,8 @@ def _offers():
     """Return {name of an argument: what Tab offers for it, `Offer`}."""
     from lib2048.learn import tables
 
-    weights, any_file = Offer((), WEIGHT_FILES), Offer((), ("",))
+    files = storage.WEIGHT_FILES
+    weights, any_file = Offer((), files), Offer((), ("",))
     games = Offer(("2048", "2048@2x3", "2048@3x3", "2048@3x4", "2048:four=0.2", "threes"))
     words = {
         "network": names.OFFERED, "starts": STARTS, "form": FORMS, "next": NEXT,
@@ -351,8 +351,8 @@ def _offers():
     }  # fmt: skip
     return {name: Offer(tuple(known)) for name, known in words.items()} | {
         "rule": Offer(tuple(RULES), (".py",)),
-        "player": Offer(tuple(NAMED), WEIGHT_FILES), "game": games, "weights": weights,
-        "file": Offer((), (*WEIGHT_FILES, ".py")), "source": weights, "destination": any_file,
+        "player": Offer(tuple(NAMED), files), "game": games, "weights": weights,
+        "file": Offer((), (*files, ".py")), "source": weights, "destination": any_file,
         "out": Offer((), completion.FOLDERS), "folder": Offer((), completion.FOLDERS),
         "course": Offer((), completion.FOLDERS), "sources": Offer((), completion.FOLDERS),
         "list": Offer((), (".toml",)), "formation": Offer(("4411", "442", "4421"), (".npz",)),
@@ -362,7 +362,7 @@ def _offers():
 
 def _play_here(options):
     """Return the game that is played in this terminal."""
-    if not (sys.stdin and sys.stdin.isatty() and printed.on_terminal()):
+    if not printed.in_terminal():
         raise ValueError("who shall play? Say a player; you yourself can play in a terminal")
     from lib2048.show import terminal_game
 
@@ -381,7 +381,7 @@ def _ended(shown):
 
 def _watch(options):
     """Return the game of a player that is watched in this terminal."""
-    if not (printed.on_terminal() and sys.stdin and sys.stdin.isatty()):
+    if not printed.in_terminal():
         how = "--show last draws the board on which a game ended"
         raise ValueError(f"a game is watched in a terminal, and here is none; {how}")
     from lib2048.show import terminal_game
@@ -470,7 +470,7 @@ def _near(path):
     """Return which file of weights in the same folder is meant by a name that is none."""
     with contextlib.suppress(OSError, ValueError):
         folder, said = os.path.split(path)
-        files = [name for name in os.listdir(folder or ".") if name.endswith(WEIGHT_FILES)]
+        files = [name for name in os.listdir(folder or ".") if name.endswith(storage.WEIGHT_FILES)]
         return meant(said, files)
     return ""
 

@@ -109,6 +109,7 @@ class TwentyFortyEight(gymnasium.Env):
 
     def action_masks(self):
         """Say which actions are legal: bool[4] (the name that sb3-contrib asks for)."""
+        self._begun()
         return self._rewards != ILLEGAL
 
     def afterstates(self):
@@ -213,15 +214,20 @@ class TwentyFortyEightVector(VectorEnv):
 
     def action_masks(self):
         """Say which actions are legal: bool[n, 4]."""
+        self._begun()
         return self.games.rewards != ILLEGAL
 
     def afterstates(self):
         """Return what the actions make: (uint64[n, 4], rewards float32[n, 4], −∞ if illegal)."""
+        self._begun()
         return self.games.afterstates.copy(), self.games.rewards.copy()
 
-    def _checked(self, actions):
+    def _begun(self):
         if self.games is None:
             raise gymnasium.error.ResetNeeded("begin the games first: reset()")
+
+    def _checked(self, actions):
+        self._begun()
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.num_envs} integers, one for each game")

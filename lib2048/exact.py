@@ -463,14 +463,7 @@ class Values:
 
     def of(self, board):
         """Return the value of a state, 0 if it is terminal: what its player can still expect."""
-        return self._of(board)[0]
-
-    def moves_of(self, board):
-        """Return the expected number of actions from a state on."""
-        return self._of(board)[1]
-
-    def _of(self, board):
-        return self._chosen(*self.game._state(self.game.pack(board)))[0].tolist()
+        return float(self._chosen(*self.game._state(self.game.pack(board)))[0, 0])
 
     def afterstate(self, board):
         """Return the value of an afterstate: what is still to come after the spawn."""
@@ -574,7 +567,7 @@ def _exponent(tile):
     """Return a tile's exponent; raise ValueError for a number that is no tile."""
     exponent = int(boards_module.from_tiles([[tile, 0, 0, 0], *[[0] * 4] * 3]))
     if not exponent:
-        raise ValueError("reach(0): use a tile, 2, 4, 8 … 32768")
+        raise ValueError(f"tile {tile}: use 2, 4, 8 … 32768")
     return exponent
 
 

@@ -8,7 +8,7 @@ import signal
 import numpy as np
 from reference import Learner, PlainNetwork, number
 
-from lib2048 import Network, train
+from lib2048 import Network, afterstates, train
 from lib2048.learn import tables as learning
 from lib2048.learn.games import Games, functions_of, method_of
 from lib2048.learn.rules import RULES, horizon, new_memory
@@ -34,6 +34,18 @@ def games_on(network, rule="td", rate=0.5, seed=3, lanes=2, learn=True, decay=0.
 
 def bits(weights):
     return weights.view(np.uint32)
+
+
+def noise_network():
+    """Return a network of noise: nothing is equal by chance, and sums are rounded."""
+    made = Network("cells:0123,4567,0145")
+    made.weights[:] = 100 * np.random.default_rng(1).standard_normal(made.size, np.float32)
+    return made
+
+
+def legal(board):
+    """Return the legal actions of a board."""
+    return [action for action, _, _ in afterstates(board)]
 
 
 def scattered(network, seed=1, share=1.0, spread=100):

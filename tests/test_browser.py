@@ -9,6 +9,7 @@ from pathlib import Path
 
 import lab
 import pytest
+from learners import legal
 
 from lib2048.game import board as rules
 from lib2048.game.game import parse_game
@@ -82,10 +83,6 @@ def new_game(notebook, game):
     game.page.keyboard.press("Enter")
     notebook.until("(game.game['number'], game.actions)", (number, 0))
     return Game(3, number)
-
-
-def legal(board):
-    return [action for action, _, _ in rules.afterstates(board)]
 
 
 def play_on(game, twin, count):

@@ -1,10 +1,10 @@
 """The tree of a search and exact small boards, explored in a real JupyterLab, in a real browser."""
 
 import lab
-import numpy as np
 import pytest
+from learners import noise_network
 
-from lib2048 import Network, SmallGame, record_game
+from lib2048 import SmallGame, record_game
 from lib2048.game import board as rules
 from lib2048.search.tree import SearchTree
 from lib2048.show.widgets.game import from_hex, to_hex
@@ -29,9 +29,7 @@ BOARD = rules.from_tiles(TILES)
 
 @pytest.fixture(scope="module")
 def network():
-    made = Network("cells:0123,4567,0145")
-    made.weights[:] = 100 * np.random.default_rng(1).standard_normal(made.size, np.float32)
-    return made
+    return noise_network()
 
 
 class Searched(lab.Widget):

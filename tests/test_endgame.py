@@ -17,6 +17,7 @@ from lib2048.endgame.table import STEPS, action_of
 from lib2048.game import frontier, spec
 from lib2048.game.bits import WHOLE
 from lib2048.game.rng import stream
+from lib2048.machine.arrays import Archive, write_arrays
 
 
 class Plain:
@@ -271,6 +272,39 @@ def _boards_of(table, count):
             after, _ = slide(board, ACTIONS.index(rng.choice([*chances])))
             board, luck = spawn(after, luck)
     return found
+
+
+def _written(path, **changed):
+    """Write a sealed table with other arrays, None for none of that name."""
+    with Archive(path) as arrays:
+        whole = {name: arrays[name] for name in arrays} | changed
+    write_arrays(path, {name: array for name, array in whole.items() if array is not None})
+
+
+FORGED = {
+    "version": [None, np.array([1, 1])],
+    "marks": [None, np.zeros(1, np.uint64), np.zeros(4, np.float32)],
+    "counts": [None, np.zeros(2, np.uint32)],
+    "values": [None, np.zeros(3, np.uint16)],
+}
+
+
+@pytest.mark.parametrize("name, array", [(n, a) for n, arrays in FORGED.items() for a in arrays])
+def test_a_forged_table_is_refused(table, tmp_path, name, array):
+    table.save(path := tmp_path / "table.npz")
+    endgame.load(path)
+    _written(path, **{name: array})
+    with pytest.raises(ValueError, match=r"table\.npz: "):
+        endgame.load(path)
+
+
+def test_counts_that_lie_are_refused(table, tmp_path):
+    table.save(path := tmp_path / "table.npz")
+    counts = table.look.marked.counts.copy()
+    counts[1] += 1
+    _written(path, counts=counts)
+    with pytest.raises(ValueError, match="marks do not fit its values"):
+        endgame.load(path)
 
 
 @pytest.mark.parametrize("how", ["a byte changed", "cut off", "of weights", "another version"])

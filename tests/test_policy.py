@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lib2048 import Network, SmallGame, player
-from lib2048.deep.moves import draw_actions, luck_of, record_games
+from lib2048.deep.moves import draw_actions, legal_actions, luck_of, record_games
 from lib2048.deep.policy import distance_to_certainty, make_policy, new_policy_network
 from lib2048.deep.warm import warm_start
 from lib2048.game.batch import options
@@ -24,16 +24,12 @@ def boards():
     return record_games("random", 3, seed=5).boards
 
 
-def legal_of(boards):
-    return np.isfinite(options(boards)[1])
-
-
 # ---------------------------------------------------------------- probabilities
 
 
 def test_illegal_actions_have_probability_0_and_the_others_sum_to_1(boards):
     found = new_policy_network(1).probabilities(boards)
-    legal = legal_of(boards)
+    legal = legal_actions(boards)
     assert (~legal).any() and (found[~legal] == 0).all()
     assert (found[legal] > 0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
@@ -125,6 +121,14 @@ def test_a_network_of_any_form_plays_its_own_game(form, name):
     network.weights[:] = np.random.default_rng(4).random(network.size, np.float32)
     found = record_games(network, 5, seed=3).results[:, 1]
     assert (found == evaluate(network, 5, seed=3).scores).all()
+
+
+def test_games_that_are_over_as_they_begin_are_recorded_without_a_turn():
+    moves = record_games("random", 30, seed=5, game="2048@1x2")
+    alone = record_games("random", 1, seed=5, game="2048@1x2", first_game=0)
+    lengths = moves.results[:, 2]
+    assert 0 in lengths and lengths.sum() == len(moves.boards) == len(moves.actions)
+    assert len(alone.boards) == lengths[0]
 
 
 def test_a_warm_start_learns_what_a_player_did():

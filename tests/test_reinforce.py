@@ -7,10 +7,9 @@ from torch.distributions import Categorical
 
 from lib2048 import Run, Settings, SmallGame, load
 from lib2048.deep.critic import advantages, standardised, to_go
-from lib2048.deep.moves import record_games
+from lib2048.deep.moves import legal_actions, record_games
 from lib2048.deep.policy import new_policy_network
 from lib2048.deep.reinforce import PolicyLearner, epsilon_greedy, surrogate
-from lib2048.game.batch import options
 from lib2048.game.board import initial, slide, spawn, tile_sum
 from lib2048.game.game import new_game
 from lib2048.game.rng import stream
@@ -24,10 +23,6 @@ TWO = new_game(2, 2)
 def boards():
     """Return the states of some random games: uint64[n]."""
     return record_games("random", 3, seed=5).boards
-
-
-def legal_of(boards):
-    return np.isfinite(options(boards)[1])
 
 
 def policy(**options):
@@ -54,7 +49,7 @@ def logits_gradient(logits, legal, actions, advantages, entropy=0.0):
 
 def some_moves(boards, count=30):
     rng = np.random.default_rng(2)
-    legal = legal_of(boards[:count])
+    legal = legal_actions(boards[:count])
     actions = np.array([rng.choice(np.flatnonzero(row)) for row in legal])
     return rng.normal(size=(count, 4)), legal, actions, rng.normal(size=count)
 
@@ -103,7 +98,7 @@ def test_the_entropy_bonus_pulls_towards_even_probabilities(boards):
 
 def test_epsilon_greedy_takes_the_best_or_any_and_learns_by_R_times_A_minus_P(boards):
     p = new_policy_network(1).probabilities(boards)
-    legal, best = legal_of(boards), p.argmax(axis=1)
+    legal, best = legal_actions(boards), p.argmax(axis=1)
     how = epsilon_greedy(p, legal, 0.2)
     rows = np.arange(len(boards))
     np.testing.assert_allclose(how[rows, best], 0.8 + 0.2 / legal.sum(axis=1))
@@ -115,14 +110,14 @@ def test_epsilon_greedy_takes_the_best_or_any_and_learns_by_R_times_A_minus_P(bo
     states, actions, advantages = first_step(PolicyLearner(network, settings), 4)
     network = new_policy_network(1)
     greedy = network.probabilities(states).argmax(axis=1)
-    others = float((legal_of(states).sum(axis=1) > 1).mean())
+    others = float((legal_actions(states).sum(axis=1) > 1).mean())
     assert 0.04 < (greedy != actions).mean() < 0.2 * others
     learner = PolicyLearner(network, settings)
     learner.step(states, actions, advantages)
     p = new_policy_network(1).probabilities(states)
     by_hand = (advantages[:, None] * (np.eye(4)[actions] - p)).astype(np.float32)
     fresh = new_policy_network(1)
-    legal = legal_of(states)
+    legal = legal_actions(states)
     fresh.module(fresh.encode(states)).backward(torch.from_numpy(-np.where(legal, by_hand, 0)))
     for mine, theirs in zip(fresh.module.parameters(), network.module.parameters()):
         np.testing.assert_allclose(mine.grad, theirs.grad, rtol=1e-3, atol=1e-3)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from learners import noise_network
 from tiers import one_in
 
 from lib2048 import Network, SearchPlayer, heuristic_network, record_game
@@ -14,10 +15,7 @@ FULL = rules.from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
 
 @pytest.fixture(scope="module")
 def network():
-    """A network whose weights are noise: nothing is equal by chance, and sums are rounded."""
-    made = Network("cells:0123,4567,0145")
-    made.weights[:] = 100 * np.random.default_rng(1).standard_normal(made.size, np.float32)
-    return made
+    return noise_network()
 
 
 @pytest.fixture(scope="module")

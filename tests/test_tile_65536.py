@@ -209,6 +209,17 @@ def test_a_network_plays_and_learns_on(network):
     assert tops.count(EXPONENT) > len(tops) / 2
 
 
+def test_a_network_of_states_knows_a_lost_board_beside_a_65536():
+    rest = [32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 8, 8]
+    learner = Network("cells:0123", form="state")
+    learner.weights[:] = 9  # a board that is not lost is worth 72
+    found, plain = (
+        NetworkPlayer(learner).values(*rules.parts(rules.from_tiles([[tile, *rest[0]], *rest[1:]])))
+        for tile in (TILE, 16384)
+    )
+    assert found == plain and found[3] == pytest.approx(16 + 0.1 * 72)  # only a 4 merges again
+
+
 def test_searches_do_not_merge_beside_a_65536(network):
     beside = rules.parts(
         rules.from_tiles([[TILE, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 8, 2]])

@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from learners import legal
 
 pytest.importorskip("ipywidgets")
 anywidget = pytest.importorskip("anywidget")
@@ -81,10 +82,6 @@ class Stopped(Broken):
 
     def choose(self, board):
         raise KeyboardInterrupt
-
-
-def legal(board):
-    return [action for action, _, _ in rules.afterstates(board)]
 
 
 def pressed(widget, presses):

@@ -88,7 +88,8 @@ def store(name, rows):
 def main(folder):
     folder = Path(folder)
     learned = [batches(path) for path in sorted(folder.glob("*.csv")) if learning(path)]
-    store("batches", pd.concat(learned)[["run", "seed", *COUNTS, *MEANS]])
+    if learned:
+        store("batches", pd.concat(learned)[["run", "seed", *COUNTS, *MEANS]])
     store("tests", [row for path in sorted(folder.glob("*.json")) for row in tests(path)])
     searched = sorted(folder.glob("mcts-*.json"))
     store("searches", [row for path in searched for row in searches(path)])

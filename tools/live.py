@@ -5,7 +5,7 @@ NAME.js      the widget itself, as JupyterLab has it, and docs/board/live_NAME.j
              where a kernel would; NAME.css, its looks
 game.js      a recorded game of the shipped network: its luck, its actions, what it expected
 curves_*.js  the curves of an explorer: its catalogue, and the points of its rows
-threes.js    also holds what the widget has to know of Threes!
+known_threes.js  what the widget has to know of Threes!
 
 `alive` puts the place of such a widget around the picture that a notebook has stored.
 """
@@ -18,13 +18,13 @@ import re
 
 import numpy as np
 import play_page
-from play_page import BOARD, MADE, ROOT
+from play_page import BOARD, MADE, ROOT, block, script
 
 import lib2048
 from lib2048 import PlayWidget, ReplayWidget, SmallGame, course, load, record_game
 from lib2048.game.board import to_tiles
 from lib2048.machine.printed import thousands
-from lib2048.show.widgets.base import front_end, style_sheet
+from lib2048.show.widgets.base import EXPORT, front_end, style_sheet
 
 WIDGETS, EXPLORERS = ROOT / "lib2048/show/widgets", ROOT / "lib2048/course/explorers"
 KINDS = {
@@ -33,7 +33,6 @@ KINDS = {
     "replay": WIDGETS / "replay.js",
     "threes": WIDGETS / "play.js",
 }
-EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const) )", re.MULTILINE)
 RENDER = re.compile(r"^export default \{ render: (.*) \};$", re.MULTILINE)
 PLAYER, SEED, GAME = ROOT / "data/weights/42-33-tuned.npz", 2048, 8  # a game to 16384
 MOST = 120  # points of a curve
@@ -74,11 +73,6 @@ def scripts():
     return found
 
 
-def block(text):
-    """Return a classic script whose names stay its own."""
-    return f'{MADE}"use strict";\n{{\n{text}}}\n'
-
-
 def widget(entry, kind):
     """Return a widget's front end, which hands over its `render`."""
     text, count = RENDER.subn(rf"globalThis.lib2048Live.renders.{kind} = \1;", front_end(entry))
@@ -92,7 +86,7 @@ def page(kind):
     first = ""
     if kind == "small":
         first = f"const WORKER = {json.dumps(front_end(BOARD / 'solver_worker.js'))};\n"
-    return block(first + front_end(BOARD / f"live_{kind}.js"))
+    return script(BOARD / f"live_{kind}.js", first)
 
 
 # ---------------------------------------------------------------- what they show

@@ -25,7 +25,7 @@ from lib2048 import __version__
 from lib2048.course.labs.cases import refuse_unlucky
 from lib2048.course.labs.notebook import parse, to_bytes, without_outputs
 from lib2048.course.labs.seeds import OWN, PLAIN, game_for
-from lib2048.machine.files import move
+from lib2048.machine.files import write_atomic
 
 ROOT = lessons.ROOT
 FOLDER = "2048-course"  # everything in the zip lies in this one
@@ -41,11 +41,13 @@ def make(seed: int, out: Path, game: str = PLAIN) -> Path:
         wheel = build_wheel(Path(scratch), seed, game)
         files |= {wheel.name: wheel.read_bytes(), "README.md": readme(wheel.name, seed, game)}
     files |= {name: (ROOT / name).read_bytes() for name in ("LICENSE", "LICENSE-text")}
-    part = out.with_name(f".{out.name}.part")
-    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in sorted(files.items()):
-            archive.writestr(entry(f"{FOLDER}/{name}"), data)
-    move(part, out)
+
+    def write(file):
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in sorted(files.items()):
+                archive.writestr(entry(f"{FOLDER}/{name}"), data)
+
+    write_atomic(out, write)
     return out
 
 

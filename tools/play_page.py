@@ -66,7 +66,12 @@ def script(page, first=""):
 
     first: what stands before them.
     """
-    return f'{MADE}"use strict";\n{{\n{first}{front_end(page)}}}\n'
+    return block(first + front_end(page))
+
+
+def block(text):
+    """Return a classic script whose names stay its own."""
+    return f'{MADE}"use strict";\n{{\n{text}}}\n'
 
 
 def looks(page):

@@ -15,7 +15,7 @@ from lib2048 import Network, Run, Settings, evaluate
 
 CSV = Path(__file__).resolve().parents[1] / "data" / "curves" / "error_last.csv"
 ALPHA, TEST_GAMES, TEST_SEED = 0.1, 10_000, 2048  # luck that no training run has had
-FIRST, LAST, SNAPSHOTS = 96_000, 100_000, 20
+FIRST, LAST, THOUSAND, SNAPSHOTS = 96_000, 100_000, 1000, 20
 PLAN = [
     (order, error, seed)
     for seed in range(1, 6)
@@ -35,7 +35,7 @@ def last_thousand(run):
     """Train the last 1 000 games; return a network with the mean of the weights on the way."""
     mean = Network(run.network.name)
     for _ in range(SNAPSHOTS):
-        run.go(games=(LAST // 100) // SNAPSHOTS, progress=False)
+        run.go(games=THOUSAND // SNAPSHOTS, progress=False)
         mean.weights[:] += run.network.weights / SNAPSHOTS
     return mean
 
@@ -45,17 +45,17 @@ def rows_of(order, error, seed):
     named = {"order": order, "error": error, "seed": seed}
     run = Run(Settings(network="4x6", alpha=ALPHA, order=order, error=error, seed=seed))
     run.go(games=FIRST, progress=False)
-    for games in range(FIRST, LAST, 1000):
+    for games in range(FIRST, LAST, THOUSAND):
         yield tested(run.network, **named, weights="as they are", games=games)
-        if games + 1000 < LAST:
-            run.go(games=1000, progress=False)
+        if games + THOUSAND < LAST:
+            run.go(games=THOUSAND, progress=False)
     kept = run.network.weights.copy()
     mean = last_thousand(run)
     yield tested(run.network, **named, weights="as they are", games=LAST)
     yield tested(mean, **named, weights="mean of the last 1000 games", games=LAST)
     run.network.weights[:] = kept
     run.rate = ALPHA / 10
-    run.go(games=1000, progress=False)
+    run.go(games=THOUSAND, progress=False)
     yield tested(run.network, **named, weights="last 1000 games at a tenth", games=LAST)
 
 

@@ -15,6 +15,7 @@ needs those of `warm`, and `random` is what all of it is compared with.  About a
 in all.
 """
 
+import functools
 import json
 import sys
 import time
@@ -136,13 +137,14 @@ def record_run(folder, name):
 
 
 def record_adp(folder):
+    before = functools.cache(lambda: tested(ADP()))
     for fit, rate in (("gradient", 0.05), ("least squares", 0.1)):
         for seed in (1, 2, 3):
-            player = ADP()
-            rows = player.learn(200, 10, rate, fit, seed)
-            path = folder / f"adp-{fit.replace(' ', '-')}-seed{seed}"
-            write(path.with_suffix(".csv"), rows)
-            scores = {"before": tested(ADP()), "after": tested(player)}
+            player, path = ADP(), folder / f"adp-{fit.replace(' ', '-')}-seed{seed}"
+            if path.with_suffix(".json").exists():
+                continue
+            write(path.with_suffix(".csv"), player.learn(200, 10, rate, fit, seed))
+            scores = {"before": before(), "after": tested(player)}
             say(path, fit=fit, rate=rate, theta=player.theta.tolist(), **scores)
 
 
@@ -203,7 +205,8 @@ def record_search(path, search, games=32):
 
 
 def record_random(folder):
-    say(folder / "random", **tested("random", 10_000))
+    if not (folder / "random.json").exists():
+        say(folder / "random", **tested("random", 10_000))
 
 
 FIRST = {"random": record_random, "adp": record_adp, "warm": record_warm}

@@ -23,11 +23,12 @@ from lib2048.deep.moves import (
     StepPlayer,
     decision,
     draw_actions,
+    legal_actions,
     luck_of,
     without_a_next_card,
 )
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import ILLEGAL, as_boards, options
+from lib2048.game.batch import ILLEGAL, as_boards
 from lib2048.game.bits import WHOLE, largest_exponent
 from lib2048.game.turn import next_states
 from lib2048.learn.lockstep import FOREVER
@@ -72,7 +73,7 @@ class ADP(StepPlayer):
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, the first of equals, or None if none is legal."""
         worths = self.expected([board])
-        worths[~np.isfinite(options([board], self.game, [word])[1])] = -np.inf
+        worths[~legal_actions([board], self.game, [word])] = -np.inf
         return int(_best(worths).argmax()) if np.isfinite(worths).any() else None
 
     def pick(self, boards, legal, *luck):

@@ -17,7 +17,7 @@ from lib2048.deep.neural_learner import Interrupted, NeuralLearner
 from lib2048.deep.replay import Replayed
 from lib2048.game.batch import images
 from lib2048.learn.lockstep import Lockstep
-from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.learn.records import joined
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.memory import check_memory
 
@@ -93,7 +93,7 @@ class ValueLearner(NeuralLearner):
         Returns their results, int64[k, 5]; see records.RESULT_COLUMNS.
         """
         torch.set_num_threads(self.settings.threads)
-        found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
+        found = []
         with contextlib.suppress(Interrupted):
             self._train()
             while self.actions < last_action and rows and not self.stop.is_set():
@@ -104,7 +104,7 @@ class ValueLearner(NeuralLearner):
                 if self.games.between_turns:
                     self._learn()
         self._read()
-        return np.concatenate(found)
+        return joined(found)
 
     # ------------------------------------------------------------ a turn
 

@@ -19,7 +19,7 @@ from lib2048.deep.moves import StepPlayer, legal_actions, without_a_next_card
 from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, search_states, select
 from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
-from lib2048.learn.settings import is_number
+from lib2048.machine.schema import is_number
 from lib2048.play.players import new_stop
 from lib2048.search.batched import check_function
 
@@ -157,7 +157,7 @@ class MCTSPlayer(StepPlayer):
     def decide(self, board, word=0):
         """Return (action or None, {action: Q, its reward included}) of a board, searched."""
         boards = np.array([board], np.uint64)
-        legal = np.isfinite(options(boards, self.game, [word])[1])[0]
+        legal = legal_actions(boards, self.game, [word])[0]
         if not legal.any():
             return None, {}
         self._asked += 1

@@ -11,7 +11,7 @@ from lib2048.game.frontier import tile_sums
 from lib2048.game.game import agreed, parse_game
 from lib2048.game.rng import seed_bits, turn_kernel, unit
 from lib2048.learn.lockstep import Lockstep, play_in_step
-from lib2048.learn.records import RESULT_COLUMNS, check_boards
+from lib2048.learn.records import check_boards, new_results
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.kernels import kernel
 from lib2048.networks.network import FORMS
@@ -70,9 +70,9 @@ def _draw(weights, luck, actions):
         actions[i] = draw_one(weights[i], luck[i])
 
 
-def legal_actions(boards, game=WHOLE):
-    """Say which actions are legal: uint64[n] → bool[n, 4]."""
-    return np.isfinite(options(boards, game)[1])
+def legal_actions(boards, game=WHOLE, words=None):
+    """Say which actions are legal: uint64[n], and words of their states → bool[n, 4]."""
+    return np.isfinite(options(boards, game, words)[1])
 
 
 # ---------------------------------------------------------------- games
@@ -88,10 +88,10 @@ class Moves(NamedTuple):
         results: int64[games, 5], see records.RESULT_COLUMNS.
     """
 
-    boards: np.ndarray  # uint64[n], states
-    actions: np.ndarray  # int64[n], taken there
-    ends: np.ndarray  # int64[games], where each ends in both: game g is [ends[g − 1], ends[g])
-    results: np.ndarray  # int64[games, 5], see records.RESULT_COLUMNS
+    boards: np.ndarray
+    actions: np.ndarray
+    ends: np.ndarray
+    results: np.ndarray
 
     def first(self, turns):
         """Return the first moves of each game, so many at most; the results stay as they are."""
@@ -117,7 +117,7 @@ class GameBatch:
         self.first, self.turns = first, []
         self.games = Lockstep(count, seed, first, first + count, game=game)
         self.tile_sums = np.zeros(count, np.int64)
-        self.results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)  # by place
+        self.results = new_results(count)  # by place
 
     @property
     def over(self):
@@ -199,7 +199,8 @@ def record_games(who, games, seed=TEST_SEED, first_game=0, game=None):
     decide, turns = decision(who, seed, game), []
 
     def keep(games, actions):
-        live, actions = games.live, np.asarray(actions)
+        actions = np.asarray(actions)
+        live = games.live & np.isfinite(games.rewards).any(axis=1)  # some are over as they begin
         if not np.isfinite(games.rewards[live, actions[live]]).all():
             raise ValueError(f"{who!r} has taken an action that is not legal")
         turns.append((games.boards[live], actions[live], games.places["number"][live]))
@@ -266,7 +267,7 @@ class StepPlayer(Player):
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
         boards = np.array([board], np.uint64)
-        legal = np.isfinite(options(boards, self.game, [word])[1])
+        legal = legal_actions(boards, self.game, [word])
         if not legal.any():
             return None
         self._asked += 1

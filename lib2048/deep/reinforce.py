@@ -22,7 +22,7 @@ from lib2048.deep.policy import AT_ONCE, ProbabilityPlayer, distance_to_certaint
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import seed_bits
 from lib2048.learn.games import MOST
-from lib2048.learn.records import RESULT_COLUMNS
+from lib2048.learn.records import joined
 from lib2048.machine.arrays import Form, check_arrays
 
 OPTIMISERS = {
@@ -83,14 +83,14 @@ class PolicyLearner(NeuralLearner):
 
         Returns their results, int64[k, 5]; see records.RESULT_COLUMNS.
         """
-        found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
+        found = []
         with contextlib.suppress(Interrupted):
             self._learn_if_over()
             while self.actions < last_action and rows and not self.stop.is_set():
                 found.append(self._batch.turn(self._decide, last_action - self._before, rows))
                 rows -= len(found[-1])
                 self._learn_if_over()
-        return np.concatenate(found)
+        return joined(found)
 
     def _new_batch(self, number):
         count = self.games

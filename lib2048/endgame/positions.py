@@ -230,6 +230,17 @@ def count_marks(marked, first, last):
         marked.counts[block + 1] = found
 
 
+def check_marked(positions, marked, count):
+    """Raise ValueError for marks that are no set of so many of these positions."""
+    counted, last = none_marked(positions), int(positions.begins[-1]) // BLOCK
+    fits = all(a.shape == b.shape for a, b in zip(marked, counted))
+    if fits:
+        count_marks(Marked(marked.marks, counted.counts), 0, last)
+        fits = np.array_equal(marked.counts[: last + 1], counted.counts[: last + 1])
+    if not fits or counted.counts[last] != count:
+        raise ValueError("its marks do not fit its values")
+
+
 @part
 def is_marked(marked, place):
     """Say whether the position of this number is marked."""

@@ -40,7 +40,7 @@ from lib2048.game.bits import WHOLE, transpose
 from lib2048.game.frontier import canonicals
 from lib2048.game.game import new_game
 from lib2048.game.spec import FOUR_CHANCE
-from lib2048.machine.arrays import Archive, check_seal, text, write_arrays
+from lib2048.machine.arrays import Archive, Form, check_arrays, check_seal, text, write_arrays
 from lib2048.machine.files import plain_place, remove
 from lib2048.machine.kernels import SOURCE_HASH, kernel, part
 from lib2048.machine.memory import check_memory
@@ -384,9 +384,7 @@ class Build:
         arrays = {"build": np.array(self._about), "values": self.values}
         arrays["place"] = np.array([place.total, place.back, place.start, seconds])
         arrays |= {f"following{n}": values for n, values in enumerate(place.following)}
-        arrays |= {f"states.{name}": array for name, array in self.states._asdict().items()}
-        arrays |= {f"after.{name}": array for name, array in self.afterstates._asdict().items()}
-        write_arrays(self._checkpoint, arrays)
+        write_arrays(self._checkpoint, arrays | self._marks())
         self._saved = time.perf_counter()
         self._took = self._saved - begin
 
@@ -395,18 +393,29 @@ class Build:
         """What a checkpoint is of."""
         return f"{self.formation} {self.chances} {SOURCE_HASH}"
 
+    def _marks(self):
+        """Return the arrays of both sets by their names in the checkpoint."""
+        both = {"states": self.states, "after": self.afterstates}
+        return {
+            f"{name}.{part}": array
+            for name, marked in both.items()
+            for part, array in marked._asdict().items()
+        }
+
     def _take_up(self):
         """Go on from the checkpoint; one of another endgame or another version is refused."""
         with Archive(self._checkpoint) as arrays:
             advice = f"remove {self._checkpoint} to begin anew"
+            forms = {"place": Form("f", (4,)), "values": Form("uint16 float64", (None,))}
+            forms |= {f"following{n}": Form("float64", (None,)) for n in range(2)}
+            forms |= {name: Form(a.dtype.name, a.shape) for name, a in self._marks().items()}
             try:
                 check_seal(arrays)
+                if text(arrays, "build") != self._about:
+                    raise ValueError(f"{self._checkpoint}: a build of another endgame or version")
+                check_arrays(arrays, forms, self._checkpoint)
             except ValueError as error:
                 raise ValueError(f"{error}: {advice}") from None
-            if text(arrays, "build") != self._about:
-                raise ValueError(
-                    f"{self._checkpoint}: a build of another endgame or version: {advice}"
-                )
             total, back, start, self.seconds = arrays["place"].tolist()
             following = arrays["following0"], arrays["following1"]
             self.place = _Place(int(total), bool(back), following, start)

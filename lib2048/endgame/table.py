@@ -16,6 +16,7 @@ from lib2048.endgame.positions import (
     Marked,
     Positions,
     after,
+    check_marked,
     has_won,
     is_legal,
     is_marked,
@@ -292,13 +293,16 @@ def load(path):
     """
     with Archive(path) as arrays:
         check_kind(arrays, KIND, VERSION, "table of an endgame")
-        heads = {name: form for name, form in FORMS.items() if name not in Marked._fields}
-        check_arrays(arrays, heads, path)
+        check_arrays(arrays, FORMS, path)
         formation = Formation(text(arrays, "formation"), int(arrays["target"]))
         states, start, seconds = arrays["about"].tolist()
         about = {"states": int(states), "start": start, "seconds": seconds}
         marked = Marked(*(arrays.mapped(name) for name in Marked._fields))
         values = arrays.mapped("values")
+        try:
+            check_marked(positions_of(formation), marked, len(values))
+        except ValueError as error:
+            raise ValueError(f"{path}: damaged: {error}") from None
         return Table(formation, arrays["chances"].tolist(), marked, values, about)
 
 

@@ -17,10 +17,10 @@ from lib2048.machine.kernels import kernel, part
 
 LARGEST_EXPONENT = 15  # that a cell holds; of the one tile above see `tile_65536`
 WHOLE = new_game()  # 2048 on 4×4, with one 4 in ten
-_ONES = np.uint64(0x1111111111111111)
-_BYTES = np.uint64(0x0101010101010101)
+ONES = np.uint64(0x1111111111111111)
+BYTES = np.uint64(0x0101010101010101)
 _HIGH = np.uint64(0x8080808080808080)
-_LOW_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
+NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 # ---------------------------------------------------------------- symmetries
 
@@ -41,7 +41,7 @@ def transpose(board):
 @kernel
 def mirror(board):
     """Mirror the board left to right: each row is reversed.  uint64 → uint64."""
-    nibbles = _LOW_NIBBLES
+    nibbles = NIBBLES
     board = ((board & nibbles) << np.uint64(4)) | ((board >> np.uint64(4)) & nibbles)
     octets = np.uint64(0x00FF00FF00FF00FF)
     return ((board & octets) << np.uint64(8)) | ((board >> np.uint64(8)) & octets)
@@ -110,7 +110,7 @@ def empty_mask(board):
     """Return a uint64 with a 1 in the lowest bit of each empty cell's four bits."""
     board |= board >> np.uint64(2)
     board |= board >> np.uint64(1)
-    return ~board & _ONES
+    return ~board & ONES
 
 
 @kernel
@@ -125,15 +125,15 @@ def place(board, cell_bits, exponent, game):
     counts not above the rank *is* the cell: no loop, no branch, no table.
     """
     empty = empty_mask(board) & game.cells
-    counts = empty * _ONES
-    if empty == _ONES:
+    counts = empty * ONES
+    if empty == ONES:
         cell = cell_bits >> np.uint64(60)  # 16 does not fit in four bits
     else:
         rank = below(cell_bits, counts >> np.uint64(60))
-        ranks = (rank + np.uint64(0x80)) * _BYTES
-        even = ((ranks - (counts & _LOW_NIBBLES)) & _HIGH) >> np.uint64(7)
-        odd = ((ranks - ((counts >> np.uint64(4)) & _LOW_NIBBLES)) & _HIGH) >> np.uint64(7)
-        cell = ((even + odd) * _BYTES) >> np.uint64(56)
+        ranks = (rank + np.uint64(0x80)) * BYTES
+        even = ((ranks - (counts & NIBBLES)) & _HIGH) >> np.uint64(7)
+        odd = ((ranks - ((counts >> np.uint64(4)) & NIBBLES)) & _HIGH) >> np.uint64(7)
+        cell = ((even + odd) * BYTES) >> np.uint64(56)
     return board | (exponent << (cell << np.uint64(2)))
 
 

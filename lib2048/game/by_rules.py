@@ -14,6 +14,7 @@ from numba import types
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import moved_lines
+from lib2048.game.frontier import TIE
 from lib2048.game.game import Game, parse_game
 from lib2048.game.rng import GOLDEN, mix
 from lib2048.machine.kernels import kernel
@@ -23,7 +24,6 @@ from lib2048.machine.threads import aside
 
 FIRST_TURNS = 256  # of a game, for which there is room at first
 FIRST_SIZE, MOST_SIZE = 1 << 16, 1 << 27  # places of the table
-TIE = 1e-14  # of a value's size: two that differ by less are equal but for rounding
 AFTER = np.uint64(1 << 40)  # in a key: of an afterstate
 ZERO, QUAD = np.uint64(0), np.uint64(4)
 

@@ -8,7 +8,7 @@ deck.  All are 0 when it is empty, and where nobody counts the cards (`SEEN`): e
 
 import numpy as np
 
-from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, largest_exponent, place, transpose
+from lib2048.game.bits import LARGEST_EXPONENT, ONES, WHOLE, largest_exponent, place, transpose
 from lib2048.game.rng import also_below, below, draw, mix
 from lib2048.game.rows import slid_rows
 from lib2048.machine.kernels import kernel, part
@@ -26,7 +26,7 @@ BONUS_IN = np.uint64(21)  # one card in so many
 CARDS, CARD_BITS = np.uint64(3), np.uint64(3)  # kinds; bits of a count
 FULL = np.uint64(4 | 4 << 3 | 4 << 6)
 _SEVENS = np.uint64(0x7777777777777777)
-_ONES, _EIGHTS = np.uint64(0x1111111111111111), np.uint64(0x8888888888888888)
+_EIGHTS = np.uint64(0x8888888888888888)
 
 # ---------------------------------------------------------------- slides
 
@@ -96,7 +96,7 @@ def slide_one(board, action, game=WHOLE):
 @part
 def _bonus_kinds(board):
     """Return how many kinds of bonus card may come; none below a 48."""
-    large = (board | ((board & _SEVENS) + _ONES)) & _EIGHTS  # a cell of 7 or more
+    large = (board | ((board & _SEVENS) + ONES)) & _EIGHTS  # a cell of 7 or more
     return largest_exponent(board) - BONUS_GAP - THREE if large else ZERO
 
 
@@ -128,8 +128,8 @@ def _draw_card(board, deck, bits):
 @part
 def begin(luck, game=WHOLE):
     """Begin a game: cards from the deck in 9 of 16 cells; return (board, word, luck)."""
-    board, word, cells = ZERO, ZERO, (game.cells * _ONES) >> np.uint64(60)
-    cells = cells if game.cells != _ONES else np.uint64(16)
+    board, word, cells = ZERO, ZERO, (game.cells * ONES) >> np.uint64(60)
+    cells = cells if game.cells != ONES else np.uint64(16)
     for _ in range((cells * np.uint64(9)) >> np.uint64(4)):
         luck, bits = draw(luck)
         word = _draw_card(ZERO, word >> SEEN_BITS, bits)

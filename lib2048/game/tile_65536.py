@@ -12,14 +12,14 @@ million points.
 
 import numpy as np
 
-from lib2048.game.bits import LARGEST_EXPONENT, largest_exponent
+from lib2048.game.bits import LARGEST_EXPONENT, ONES, largest_exponent
 from lib2048.game.game import Game
 from lib2048.machine.kernels import kernel, part
 
 EXPONENT = LARGEST_EXPONENT + 1
 TILE = 1 << EXPONENT
 ZERO, ONE, FOUR = np.uint64(0), np.uint64(1), np.uint64(4)
-_ONES, _FIFTEEN = np.uint64(0x1111111111111111), np.uint64(LARGEST_EXPONENT)
+_FIFTEEN = np.uint64(LARGEST_EXPONENT)
 _FAMILY = ZERO  # the number of 2048's rules, the only ones that know this tile
 
 
@@ -37,7 +37,7 @@ def carried(board, word, action, game):
     That of another game than 2048 is left as it is.
     """
     pairs = board & (board >> ONE)
-    fifteens = pairs & (pairs >> np.uint64(2)) & _ONES
+    fifteens = pairs & (pairs >> np.uint64(2)) & ONES
     if game.family == _FAMILY and (word or fifteens & (fifteens - ONE)):
         return _followed(board, word, action, game)
     return word

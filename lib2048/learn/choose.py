@@ -5,7 +5,7 @@ import numpy as np
 from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL
 from lib2048.game.rng import below, draw
-from lib2048.game.tile_65536 import in_state
+from lib2048.game.tile_65536 import carried, in_state
 from lib2048.game.turn import next_states
 from lib2048.learn.records import AFTERSTATE, STATE, Q
 from lib2048.machine.kernels import kernel, part
@@ -165,14 +165,15 @@ def _expect(functions, weights, lane, method, work):
                 work.words,
                 work.chances,
             )
-            points = _points(functions, weights, count, method, work)
+            game = in_state(method.game, carried(lane.board, lane.word, a, method.game))
+            points = _points(functions, weights, count, game, method, work)
             values[QUAD + a] = points / np.float32(total)
     for a in range(ZERO, QUAD):
         values[a] = values[QUAD + a]
 
 
 @kernel
-def _points(functions, weights, count, method, work):
+def _points(functions, weights, count, game, method, work):
     """Sum V of so many outcomes, two at a time, by their weights; a lost board has −V_init."""
     trial, positions, values = work.trial, work.trial_positions, work.values
     total, lost = np.float32(0), -method.optimistic
@@ -183,16 +184,16 @@ def _points(functions, weights, count, method, work):
         image_boards(trial, ZERO, work.images, method.game)
         functions.look(work.images, positions, ZERO)
         functions.values(weights, positions, ZERO, functions.lookups, values, ZERO)
-        total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], method) else lost)
+        total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], game) else lost)
         if last != i:
             total += np.float32(work.chances[last]) * (
-                values[1] if _alive(trial[1], method) else lost
+                values[1] if _alive(trial[1], game) else lost
             )
     return total
 
 
 @kernel
-def _alive(board, method):
+def _alive(board, game):
     """Say whether some action is legal."""
-    up, right, down, left, _, _, _, _ = rules.slide(board, method.game)
+    up, right, down, left, _, _, _, _ = rules.slide(board, game)
     return up != board or right != board or down != board or left != board

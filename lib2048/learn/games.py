@@ -19,13 +19,14 @@ from lib2048.learn.records import (
     LONGEST_GAME,
     NEXT_GAME,
     PAST,
-    RESULT_COLUMNS,
     ROWS,
     STRIDE,
     Functions,
     Limits,
     Method,
     check_boards,
+    joined,
+    new_results,
     new_work,
 )
 from lib2048.learn.rules import find, horizon, new_memory
@@ -156,7 +157,7 @@ class Games:
         last_action: stop when `actions` is this; rows: stop when so many games are over; last_game:
         games below this number are played.  See RESULT_COLUMNS.
         """
-        results = np.zeros((rows, len(RESULT_COLUMNS)), np.int64)
+        results = new_results(rows)
         self.counters[ROWS], self._last_action[0] = 0, last_action
         more = self.method.game.bind(play_kernel)()(
             tuple(self.functions),
@@ -337,7 +338,7 @@ class Crew:
 
     def _work(self, games):
         """Take one piece of the budget after the other; return the results of all."""
-        found = [np.zeros((0, len(RESULT_COLUMNS)), np.int64)]
+        found = []
         while min(share := self._take()) > 0:
             actions, rows = share
             before = games.actions
@@ -346,7 +347,7 @@ class Crew:
             self._give(actions - (games.actions - before), rows - len(results))
             if self.stop.is_set():
                 break
-        return np.concatenate(found)
+        return joined(found)
 
     def _take(self):
         """Take a piece of the actions and of the rows of results that are left."""

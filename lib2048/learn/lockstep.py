@@ -18,10 +18,11 @@ from lib2048.learn.records import (
     COUNTERS,
     LONGEST_GAME,
     NEXT_GAME,
-    RESULT_COLUMNS,
     ROWS,
     TURN,
     check_boards,
+    joined,
+    new_results,
 )
 from lib2048.learn.starts import (
     STARTS,
@@ -58,7 +59,7 @@ PLACE = np.dtype(
 )
 
 
-class Limits(NamedTuple):
+class TurnLimits(NamedTuple):
     """How far one call goes, with whose luck, and where games begin."""
 
     seed: np.uint64
@@ -95,7 +96,7 @@ class Lockstep:
         self.counters[NEXT_GAME], self.game, self._first = first_game, game, first_game
         kind = STARTS.index(starts)
         self.starts = new_starts(kind, 1, count, LONGEST_GAME, game)
-        self._limits = Limits(seed_bits(seed), last_game, FOREVER, kind)
+        self._limits = TurnLimits(seed_bits(seed), last_game, FOREVER, kind)
         game.bind(_begin_all)(
             self.places, self.afterstates, self.rewards, self.counters, *self._rest()
         )
@@ -151,9 +152,7 @@ class Lockstep:
         if actions is not None:
             self.places["action"] = actions
             self.places["final"] = 0
-        results = np.zeros(
-            (len(self.places) if rows is None else rows, len(RESULT_COLUMNS)), np.int64
-        )
+        results = new_results(len(self.places) if rows is None else rows)
         self.counters[ROWS] = 0
         self.game.bind(_act)(
             self.places,
@@ -260,7 +259,7 @@ def play_in_step(decide, first_game, count, seed, game=WHOLE, watch=None, stop=(
 
 def in_order(parts):
     """Return results of games, a list of int64[k, 5], as one array, by the games' numbers."""
-    results = np.concatenate([np.zeros((0, len(RESULT_COLUMNS)), np.int64), *parts])
+    results = joined(parts)
     return results[np.argsort(results[:, 0])]
 
 

@@ -103,6 +103,16 @@ RESULT_COLUMNS = ("game", "score", "actions", "largest", "start")
 # began, 0 for the initial state, see starts.start_kernel
 
 
+def new_results(count):
+    """Return the results of so many games, all 0: int64[count, 5], see RESULT_COLUMNS."""
+    return np.zeros((count, len(RESULT_COLUMNS)), np.int64)
+
+
+def joined(parts):
+    """Return results, a list of int64[k, 5], as one array."""
+    return np.concatenate([new_results(0), *parts])
+
+
 class Work(NamedTuple):
     """Work space of one thread; holds nothing that must be kept but the past."""
 

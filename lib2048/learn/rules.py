@@ -41,6 +41,7 @@ from numba import types
 from lib2048.machine.files import read_text
 from lib2048.machine.kernels import compiled, kernel, part
 from lib2048.machine.memory import reserve
+from lib2048.machine.schema import is_number
 from lib2048.machine.source_text import source_of
 from lib2048.machine.terminal import meant
 
@@ -176,6 +177,12 @@ def _greek(name):
         return name.replace("_", " ")
 
 
+def check_rate(name: str, rate: float) -> None:
+    """Raise ValueError, in one line, for a rate that makes no sense."""
+    if not (is_number(rate) and 0 < rate <= 1):
+        raise ValueError(f"{name} {rate}: use a rate above 0 and up to 1")
+
+
 @dataclass(frozen=True, eq=False)
 class Rule:
     """A learning rule: all that the library has to know of it.
@@ -221,8 +228,7 @@ class Rule:
             raise ValueError(f"the rule {self.name} keeps two numbers of one name")
         if not (callable(self.update) or self.recorded):
             raise ValueError(f"the rule {self.name} needs an update, a function")
-        if not 0 < self.default <= 1:
-            raise ValueError(f"{self.rate} {self.default}: use a rate above 0 and up to 1")
+        check_rate(self.rate, self.default)
         if not self.symbol:
             object.__setattr__(self, "symbol", _greek(self.rate))
 

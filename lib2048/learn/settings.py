@@ -17,9 +17,10 @@ import numpy as np
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import Game, parse_game
 from lib2048.learn.learner import Learner
-from lib2048.learn.rules import RULES, Rule
+from lib2048.learn.rules import RULES, Rule, check_rate
 from lib2048.learn.starts import STARTS
 from lib2048.machine.files import named
+from lib2048.machine.schema import is_number
 from lib2048.machine.terminal import in_short, meant
 from lib2048.networks import neural
 from lib2048.networks.names import game_of
@@ -498,17 +499,6 @@ def _may_be(field, value):
     kinds = (value, float(value)) if whole else (value,)
     plain = whole or isinstance(value, (bool, float, str)) or value is None
     return plain and any(isinstance(x, field.type) for x in kinds)
-
-
-def is_number(value, kind=numbers.Real):
-    """Say whether a value is a finite number of a kind, and no bool."""
-    return isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def check_rate(name, rate):
-    """Raise ValueError, in one line, for a rate that makes no sense."""
-    if not (is_number(rate) and 0 < rate <= 1):
-        raise ValueError(f"{name} {rate}: use a rate above 0 and up to 1")
 
 
 def check_decay(lam, most):

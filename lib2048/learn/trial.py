@@ -11,7 +11,6 @@ import linecache
 import operator
 import re
 import sys
-import traceback
 
 import numpy as np
 
@@ -136,9 +135,8 @@ class _Plain:
         except (KeyboardInterrupt, SystemExit, RecursionError, MemoryError, Problem):
             raise
         except BaseException as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            yours = [frame for frame in frames if frame.filename.startswith(child.YOUR_CODE)]
-            where = f", in the line: {yours[-1].line}" if yours else ""
+            place = child.own_frame(error)
+            where = f", in the line: {place.line}" if place else ""
             self._refuse(f"raised {type(error).__name__}: {error}{where}")
 
     def _ended(self, function, arguments):

@@ -194,7 +194,7 @@ def check_arrays(arrays, forms, path):
     here = {name: form for name, form in forms.items() if name in arrays or not form.optional}
     for name, form in here.items():
         if name not in arrays:
-            raise ValueError(f"{path}: not a file of weights, or damaged: it lacks {name}")
+            raise ValueError(f"{path}: damaged, or another kind of file: it lacks {name}")
         form.check_head(member(arrays, name), f"{path}: {name}")
         _check_room(member(arrays, name), f"{path}: {name}")
     for name, form in here.items():
@@ -403,6 +403,7 @@ def check_kind(arrays, kind, version, what):
     """
     if text(arrays, "kind") != kind:
         raise ValueError(f"{arrays.path}: no {what}")
+    check_arrays(arrays, {"version": Form("i u")}, arrays.path)
     if (found := int(arrays["version"])) != version:
         raise ValueError(f"{arrays.path}: version {found}; this library reads version {version}")
     check_seal(arrays)

@@ -423,6 +423,11 @@ def _reason(error, memory_mib):
         what = _too_large(memory_mib)
     if isinstance(error, RecursionError):
         what = "recursed without end"
-    frames = traceback.extract_tb(error.__traceback__)
-    yours = [frame for frame in frames if frame.filename.startswith(YOUR_CODE)]
-    return f"{what} (in {yours[-1].name}: {yours[-1].line})" if yours else what
+    place = own_frame(error)
+    return f"{what} (in {place.name}: {place.line})" if place else what
+
+
+def own_frame(error):
+    """Return the innermost frame of an error's in the reader's code, None where it has none."""
+    frames = reversed(traceback.extract_tb(error.__traceback__))
+    return next((frame for frame in frames if frame.filename.startswith(YOUR_CODE)), None)

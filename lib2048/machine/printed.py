@@ -58,6 +58,11 @@ def on_terminal():
     return bool(sys.stdout and sys.stdout.isatty())
 
 
+def in_terminal():
+    """Say whether somebody can type there, too."""
+    return on_terminal() and bool(sys.stdin and sys.stdin.isatty())
+
+
 def coloured():
     """Say whether colours are seen, and wanted: they never go into a file."""
     plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in (None, "dumb")

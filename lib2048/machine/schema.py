@@ -11,10 +11,16 @@ A form is one of
 """
 
 import math
+import numbers
 import reprlib
 from typing import NamedTuple
 
 MOST = 2**53  # that every program reads as the same number
+
+
+def is_number(value, kind=numbers.Real):
+    """Say whether a value is a finite number of a kind, and no bool."""
+    return isinstance(value, kind) and not isinstance(value, bool) and abs(value) < math.inf
 
 
 class Number(NamedTuple):

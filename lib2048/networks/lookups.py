@@ -73,7 +73,7 @@ def image_boards(boards, at, images, game):
     """Write the 8 symmetric images, in planes, of four boards.
 
     boards: uint64[…], read from `at` on; images: uint64[32], image s of board a at 4s + a; game:
-    `Grid`.  A board that is not square has four images, and each is written twice.
+    `Game`.  A board that is not square has four images, and each is written twice.
     """
     right, down, square = game.right >> np.uint64(1), game.down, is_square(game)
     for a in range(BOARDS_AT_ONCE):

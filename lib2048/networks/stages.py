@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game.bits import LARGEST_EXPONENT, empty_mask
+from lib2048.game.bits import BYTES, LARGEST_EXPONENT, NIBBLES, ONES, empty_mask
 from lib2048.machine.kernels import kernel
 
 MOST_MARKS = 5
 TOP = 1 << LARGEST_EXPONENT  # the largest tile that marks a stage, unless another is asked for
 SMALLEST_MARK = 8  # a spawned tile never changes the stage
-_ONES, _BYTES = np.uint64(0x1111111111111111), np.uint64(0x0101010101010101)
-_NIBBLES = np.uint64(0x0F0F0F0F0F0F0F0F)
 ZERO, ONE = np.uint64(0), np.uint64(1)
 
 
@@ -115,9 +113,9 @@ def _one_stage(top, promotion):
 @kernel
 def _copies(board, exponent):
     """Count the cells that hold an exponent.  uint64, uint64 → uint64."""
-    cells = empty_mask(board ^ (exponent * _ONES))
-    cells = (cells + (cells >> np.uint64(4))) & _NIBBLES
-    return (cells * _BYTES) >> np.uint64(56)
+    cells = empty_mask(board ^ (exponent * ONES))
+    cells = (cells + (cells >> np.uint64(4))) & NIBBLES
+    return (cells * BYTES) >> np.uint64(56)
 
 
 @kernel

@@ -32,6 +32,7 @@ from lib2048.networks.packing import Packed
 from lib2048.networks.sparse import Column, sparse
 from lib2048.networks.stages import MOST_MARKS, TOP
 
+WEIGHT_FILES = (".npz", ".safetensors", ".bin", ".w")  # how names of files that `load` reads end
 TABLES = ("mask", "weights")
 LARGEST = float(np.finfo(np.float32).max)
 TINY = float(np.finfo(np.float32).tiny)

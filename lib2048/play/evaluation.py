@@ -13,8 +13,9 @@ from lib2048.game.bits import WHOLE
 from lib2048.game.board import begin, next_state, slide, whole, word_after
 from lib2048.game.game import Game
 from lib2048.game.rng import stream
-from lib2048.learn.settings import MOST_GAMES, MOST_THREADS, is_number
+from lib2048.learn.settings import MOST_GAMES, MOST_THREADS
 from lib2048.machine.memory import check_memory
+from lib2048.machine.schema import is_number
 from lib2048.machine.terminal import bar, in_short
 from lib2048.machine.threads import Crowd
 from lib2048.play.players import OVER, PolicyPlayer, game_of, player, seen
@@ -38,21 +39,26 @@ def reached(largest, game=WHOLE):
     return {game.tile(e): float((largest >= e).mean()) for e in tiles}
 
 
+def tiles_reached(largest, game=WHOLE):
+    """Yield (tile, share of games that reached it, share that ended with it), from the smallest
+    of the games' largest tiles on; see `reached`."""
+    largest = np.asarray(largest)
+    for exponent, (tile, share) in enumerate(reached(largest, game).items(), 1):
+        if exponent >= largest.min():
+            yield tile, share, float((largest == exponent).mean())
+
+
 def statistics_block(scores, largest, label=None, game=WHOLE):
     """Return the text that this field reads: mean, max, and how many games reached which tile.
 
     A line per tile: share of the games that reached it and, in brackets, share of the games whose
     largest tile it was.  label: the number at the left, by default the number of games.
     """
-    scores, largest = np.asarray(scores), np.asarray(largest)
+    scores = np.asarray(scores)
     if not len(scores):
         return "no game is over yet"
     head = f"{label or len(scores)}\tmean = {scores.mean():.1f}\tmax = {scores.max():.0f}"
-    lines = [
-        f"\t{tile}\t{share:.1%}\t({(largest == exponent).mean():.1%})"
-        for exponent, (tile, share) in enumerate(reached(largest, game).items(), 1)
-        if exponent >= largest.min()
-    ]
+    lines = (f"\t{tile}\t{a:.1%}\t({b:.1%})" for tile, a, b in tiles_reached(largest, game))
     return "\n".join([head, *lines])
 
 
@@ -221,7 +227,7 @@ def _turns(who, seed, number, game):
         if isinstance(who, PolicyPlayer):  # its luck comes from the game's own
             action, _, _, luck = who.policy(0, game, *map(np.uint64, (board, word, luck)))
         else:
-            action, values = _ask(who, *seen(who, game, board, word))
+            action, values = ask(who, *seen(who, game, board, word))
         action = None if action is None or action == OVER else int(action)
         yield board, word, action, values
         if action is None:
@@ -278,8 +284,8 @@ def _steps(who, boards, words, actions):
     return [*steps, Step(boards[-1], None, 0, boards[-1], 0.0, words[-1])]
 
 
-def _ask(who, *state):
-    """Return (action, values or None); state: a board, and its word where there is one."""
+def ask(who, *state):
+    """Return a player's (action, values or None); state: a board, and its word where it has one."""
     if hasattr(who, "decide"):
         return who.decide(*state)
     return who.choose(*state), who.values(*state) if hasattr(who, "values") else None

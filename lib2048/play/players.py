@@ -32,7 +32,7 @@ from lib2048.learn.games import (
     next_chunk,
 )
 from lib2048.learn.lockstep import Lockstep, in_order, play_in_step
-from lib2048.learn.records import LONGEST_GAME, RESULT_COLUMNS
+from lib2048.learn.records import LONGEST_GAME, new_results
 from lib2048.machine.kernels import bound, compiled, kernel, numba_type
 from lib2048.machine.terminal import in_short
 from lib2048.machine.threads import Crowd
@@ -208,8 +208,7 @@ class PolicyPlayer(Player):
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        results = np.zeros((count, len(RESULT_COLUMNS)), np.int64)
-        play = policy_kernel(types.int64, self.game.rules)
+        results, play = new_results(count), policy_kernel(types.int64, self.game.rules)
         play(self.policy, 0, self.game, seed_bits(seed), first_game, results)
         return results
 
@@ -229,7 +228,23 @@ def first_legal_player(game=WHOLE):
     return PolicyPlayer("first legal", first_legal_policy, game=game)
 
 
-class NetworkPlayer(Player):
+class Valuing(Player):
+    """A player that values actions: what it is asked follows from what it decides."""
+
+    def decide(self, board, word=0):
+        """Return (action or None, {action: reward + value of its afterstate}) of a board."""
+        raise NotImplementedError
+
+    def values(self, board, word=0):
+        """Return {action: reward + value} of the legal actions; see `decide`."""
+        return self.decide(board, word)[1]
+
+    def choose(self, board, word=0):
+        """Return the action (0..3) on a board, or None when none is legal."""
+        return self.decide(board, word)[0]
+
+
+class NetworkPlayer(Valuing):
     """The 1-ply player of a network: the action whose reward + value is largest.
 
     Args:
@@ -242,16 +257,12 @@ class NetworkPlayer(Player):
         self.game = network.game
         self.functions, self.method = functions_of(network), method_of(network)
 
-    def values(self, board, word=0):
-        """Return {action: reward + value of its afterstate} of the legal actions.
+    def decide(self, board, word=0):
+        """Return (action or None, {action: reward + value of its afterstate}) of a board.
 
         For a state network the value is the expectation over the spawns, for Q it holds the
         reward already.
         """
-        return self.decide(board, word)[1]
-
-    def decide(self, board, word=0):
-        """Return (action or None, {action: reward + value}) of a board; see `values`."""
         action, values = choose_action(self.network, self.functions, self.method, board, word)
         pays = self.network.form != "q"
         legal = afterstates(board, self.game, word)
@@ -296,7 +307,7 @@ class NetworkPlayer(Player):
         return in_order(found)
 
 
-class SearchPlayer(Player):
+class SearchPlayer(Valuing):
     """A player that looks ahead: an expectimax search over a network's values.
 
     It searches a board with a 32768 as a smaller one, see `expectimax.halved`.
@@ -358,18 +369,10 @@ class SearchPlayer(Player):
             actions, _, values = crowd.do(lambda: self.search.decide_all(boards, words))
         return actions, np.where(values == ILLEGAL, np.nan, values.astype(np.float64))
 
-    def values(self, board, word=0):
-        """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self.decide(board, word)[1]
-
     def known(self, board):
         """Return (table, {action: chance of success}) of the table that a state is valued by, or
         None; see `endgame.Endgames`."""
         return self.endgames.known(board)
-
-    def choose(self, board, word=0):
-        """Return the action (0..3) on a board, or None when none is legal."""
-        return self.decide(board, word)[0]
 
     def compile(self):
         """Compile, or load, what playing needs, without playing a game."""
@@ -377,7 +380,7 @@ class SearchPlayer(Player):
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""
-        results, context = np.zeros((count, len(RESULT_COLUMNS)), np.int64), self.search.context()
+        results, context = new_results(count), self.search.context()
         play, policy = self.compile()
         play(policy, context, self.game, seed_bits(seed), first_game, results)
         found, outside = context[MEMORY], 16 - len(self.game.places)
@@ -387,7 +390,7 @@ class SearchPlayer(Player):
         return results
 
 
-class ValuePlayer(Player):
+class ValuePlayer(Valuing):
     """A player that looks ahead over any value function, such as a network of torch.
 
     Many games are played in step, so that the function is asked about all of them at once.
@@ -415,14 +418,6 @@ class ValuePlayer(Player):
     def decide(self, board, word=0):
         """Return (action or None, {action: reward + value}) of a board, searched."""
         return self.search.decide(board, word)[:2]
-
-    def values(self, board, word=0):
-        """Return {action: reward + value of its afterstate, searched} of the legal actions."""
-        return self.decide(board, word)[1]
-
-    def choose(self, board, word=0):
-        """Return the action (0..3) on a board, or None when none is legal."""
-        return self.decide(board, word)[0]
 
     def play_games(self, first_game, count, seed):
         """Play games by number; return int64[count, 5], see records.RESULT_COLUMNS."""

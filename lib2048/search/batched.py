@@ -42,7 +42,7 @@ class BatchSearch:
     """
 
     def __init__(self, values, plies=None, seconds=None, symmetric=True, pays=True, game=WHOLE):
-        check_limits(plies, seconds)
+        check_limits(plies, seconds, table_mib=0)
         check_function("values", values)
         self.values_of, self.pays, self.stop = values, float(pays), np.zeros(1, np.int64)
         self.plies, self.seconds, self.game = plies or MOST_PLIES, seconds, parse_game(game)
@@ -61,8 +61,6 @@ class BatchSearch:
         """
         boards, words = as_states(boards, words, self.game)
         apart = words > 0
-        if not apart.any():
-            return self._found(boards)
         others = iter(self._found(boards[~apart]))
         found = iter(self._apart._found(boards[apart]))
         return [next(found if beyond else others) for beyond in apart]

@@ -30,10 +30,10 @@ from lib2048.game.bits import empty_mask, moved_lines
 from lib2048.game.game import Game
 from lib2048.game.rng import GOLDEN
 from lib2048.game.tile_65536 import in_state
-from lib2048.learn.settings import is_number
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.memory import available
 from lib2048.machine.native import borrowed, clock, peek, population, prefetch, ticks
+from lib2048.machine.schema import is_number
 from lib2048.networks.lookups import (
     IMAGES,
     LOOK_SIGNATURE,

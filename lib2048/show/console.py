@@ -6,8 +6,6 @@ import os
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
-
 from lib2048.game.bits import WHOLE
 from lib2048.learn.rules import RULES
 from lib2048.machine.printed import (
@@ -25,7 +23,7 @@ from lib2048.machine.printed import (
 from lib2048.machine.terminal import in_short, one_line
 from lib2048.networks import neural
 from lib2048.networks.network import Geometry
-from lib2048.play.evaluation import reached
+from lib2048.play.evaluation import tiles_reached
 from lib2048.play.statistics import mean_ci95
 from lib2048.show.words import written
 from lib2048.train.folder import CONFIG, read_config
@@ -46,12 +44,7 @@ LETTERS = {"learning_rate": "learning rate"} | {one.rate: one.symbol for one in 
 
 def shares(largest, game):
     """Return a table of how many games reached which tile; largest: exponents, a game each."""
-    largest = np.asarray(largest)
-    rows = [
-        (str(tile), percent(share), percent((largest == exponent).mean()))
-        for exponent, (tile, share) in enumerate(reached(largest, game).items(), 1)
-        if exponent >= largest.min()
-    ]
+    rows = [(str(tile), percent(a), percent(b)) for tile, a, b in tiles_reached(largest, game)]
     return table((">tile", ">reached", ">and no further"), rows)
 
 

@@ -2,7 +2,7 @@
 
 import numbers
 
-from lib2048.learn.settings import is_number
+from lib2048.machine.schema import is_number
 from lib2048.machine.terminal import meant
 from lib2048.play.evaluation import check_games
 from lib2048.search.expectimax import LARGE_TABLE_MIB, MOST_PLIES, TABLE_MIB

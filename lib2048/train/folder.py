@@ -25,7 +25,7 @@ class RunFolder:
     """A folder that holds one run: config.json, history.csv, weights.npz, and a checkpoint.
 
     path: where; settings: `Settings`; functions: what the network's own functions are, see
-    `own.Own.said`; {} for the library's.
+    `own.OwnFunctions.said`; {} for the library's.
 
     One process at a time writes there: whoever opens it, trains or saves holds a lock meanwhile,
     which a killed process leaves without harm.  Between two of these anybody else may go on with
@@ -115,7 +115,7 @@ class RunFolder:
         """Remove the weights of a run that is over; its curves stay."""
         with self.held():
             for name in (WEIGHTS, EXPORT):
-                (self.path / name).unlink(missing_ok=True)
+                remove(self.path / name)
             self._seen = self._runs()
 
     def open(self, resume, wait=0.0):

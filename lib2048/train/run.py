@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from lib2048.learn.games import next_chunk
-from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_network, check_rate
+from lib2048.learn.rules import check_rate
+from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_network
 from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package

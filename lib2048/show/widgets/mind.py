@@ -9,7 +9,8 @@ from lib2048.game import board as rules
 from lib2048.game.game import agreed
 from lib2048.game.spec import ACTIONS
 from lib2048.machine.data import data
-from lib2048.networks.storage import load
+from lib2048.networks.storage import WEIGHT_FILES, load
+from lib2048.play.evaluation import ask
 from lib2048.play.players import NAMED, network_player, seen
 from lib2048.play.players import player as made
 from lib2048.show.widgets.base import trouble
@@ -20,7 +21,6 @@ SHIPPED_FILES = {  # the best one that is here; an installed package has the sec
     "weights/42-33-tuned.npz": "our network 42-33-tuned",
     "weights/page.npz": "our small network",
 }
-SUFFIXES = (".npz", ".safetensors", ".bin", ".w")
 AT_ONCE = 0.1  # seconds of playing ahead in one answer, so that the kernel is soon free again
 
 
@@ -85,12 +85,7 @@ class Mind:
     def _decide(self, board, word):
         """Return (action, values); raise PlayerError for an action that cannot be."""
         who, (board, word) = self.player, rules.parts(board, word)
-        state = seen(who, self.game, board, word)
-        if hasattr(who, "decide"):
-            action, values = who.decide(*state)
-        else:
-            values = who.values(*state) if hasattr(who, "values") else None
-            action = who.choose(*state)
+        action, values = ask(who, *seen(who, self.game, board, word))
         legal = [action for action, _, _ in rules.afterstates(board, self.game, word)]
         if action not in legal:
             said = ACTIONS[action] if action in range(4) else repr(action)
@@ -139,7 +134,7 @@ def mind_of(what, game=rules.WHOLE):
     """Return the `Mind` of a player, a network, a file, a name, or SHIPPED; see `minds`."""
     if isinstance(what, str) and what == SHIPPED:
         return _shipped() if game == rules.WHOLE else mind_of("greedy", game)
-    if isinstance(what, Path) or isinstance(what, str) and what.endswith(SUFFIXES):
+    if isinstance(what, Path) or isinstance(what, str) and what.endswith(WEIGHT_FILES):
         path = Path(what)
         return Mind(path.name, lambda: _loaded(path), f"Loading {path.name}", game)
     if isinstance(what, str) and what in NAMED:
