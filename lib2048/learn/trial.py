@@ -374,6 +374,14 @@ IN_WORDS = [
     (r"opcode \(IMPORT_NAME\)", "it imports nothing inside a function: do so before it"),
     (r"opcode \(STORE_GLOBAL\)", "it changes no global name: keep numbers in an array"),
     (r"context manager", "it knows no `with`"),
+    (
+        r"use of a reflected list.* '(\w+)' in globals",
+        r"it cannot use the list `\1` of outside: make it a tuple or an array of numpy",
+    ),
+    (
+        r"Cannot capture the non-constant value associated with variable '(\w+)'",
+        rf"it cannot take `\1` into a function of its own, such as a `lambda`{LOOP}",
+    ),
     (r"wrong tuple length.*expected (\d+), got (\d+)", r"\1 names are given \2 values"),
 ]
 

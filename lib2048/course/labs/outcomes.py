@@ -7,6 +7,7 @@ others, who get them as data.
 import base64
 import copy
 import numbers
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -34,11 +35,30 @@ class Outcome(NamedTuple):
     words: dict = {}
 
 
-class Foreign(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Foreign:
     """What is no data: an object of the student's own.  It equals nothing."""
 
     type: str
     text: str
+
+
+def holds_foreign(value):
+    """Say whether a value is no data, or something in it."""
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    several = isinstance(value, (list, tuple))
+    return isinstance(value, Foreign) or several and any(map(holds_foreign, value))
+
+
+def first_of_equals(action, worth):
+    """Return the first action that is worth as much as one of the best; another one as it is.
+
+    worth: {action: number}.
+    """
+    first = max(worth, key=worth.get, default=None)
+    is_known = isinstance(action, numbers.Integral) and action in worth
+    return first if is_known and np.isclose(worth[action], worth[first], 1e-6, 1e-6) else action
 
 
 def outcome_of(exercise, function, case):

@@ -103,6 +103,8 @@ def _how(exercise, cases, pairs, kind):
 def _given_back(exercise, cases, pairs):
     """Each answer is one of the arguments, as it was given."""
     for name, *given in zip(exercise.parameters, *cases):
+        if exercise.show.get(name) == "hidden":  # a seed in place of a generator, for instance
+            continue
         if all(_same_thing(one, got) for one, (_, got) in zip(given, pairs)):
             return ["place.given_back", {"argument": name}]
     return None
@@ -318,6 +320,8 @@ def _features(exercise, tried):
     if _is_number(tried.expected) and exercise.result not in NO_AMOUNT:
         found["the right answer"] = float(tried.expected)
     for name, value in zip(exercise.parameters, tried.case):
+        if exercise.show.get(name) == "hidden" and isinstance(value, int):
+            continue
         if isinstance(value, float):  # it may be nan
             found[f"yes `{name}` is above 0"] = value > 0
         if exercise.show.get(name) == "packed row":

@@ -22,6 +22,7 @@ from traitlets import Unicode
 
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import FAMILIES, new_game
+from lib2048.machine.kernels import LIBRARY
 from lib2048.show.draw import palette, tile_colour
 from lib2048.show.widgets.game import from_hex, to_hex, told
 from lib2048.show.words import image, says_what
@@ -129,7 +130,6 @@ class BrowserWidget(anywidget.AnyWidget):
     """
 
     entry = None
-    _folders = set()  # where our widgets are written
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -137,7 +137,6 @@ class BrowserWidget(anywidget.AnyWidget):
             cls.__init__ = says_what(cls.__init__, cls.__doc__)
         if "entry" in vars(cls):
             entry = Path(inspect.getfile(cls)).with_name(cls.entry)
-            cls._folders.add(entry.parent)
             cls._esm, cls._css = front_end(entry), style_sheet(entry)
 
     def __init__(self, **traits):
@@ -264,8 +263,8 @@ def trouble(error, who="This widget"):
 
 
 def _after_ours(trace):
-    """Return a traceback from where it leaves our widgets, or all of it where it never does."""
+    """Return a traceback from where it leaves the library, or all of it where it never does."""
     rest = trace
-    while rest and Path(rest.tb_frame.f_code.co_filename).parent in BrowserWidget._folders:
+    while rest and Path(rest.tb_frame.f_code.co_filename).is_relative_to(LIBRARY):
         rest = rest.tb_next
     return rest or trace

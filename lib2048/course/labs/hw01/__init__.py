@@ -87,9 +87,10 @@ def known_boards(rows=PLAYED.rows, largest=LARGEST):
     threes = [[2, 2, 4, 0], [2, 0, 0, 4], [4, 0, 4, 4], [half, 0, largest, largest]]
     corner = [[2, 4, 8, 0], [16, 2, 0, 0], [0] * 4, [0] * 4]
     high = [[0, 0, 0, largest], [0, half, 0, largest], [2, half, 0, 0], [2, 0, 0, largest]]
+    twice = [[half, half, 2, 4], [half, half, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]]
     across, down = [(0, 1), (0, 2)], [(0, 3), (1, 3)]
     return [
-        *([list(row) for row in board[:rows]] for board in (many, threes, corner, high)),
+        *([list(row) for row in board[:rows]] for board in (many, threes, corner, high, twice)),
         [[0] * 4 for _ in range(rows)], full(), full(*across), full(*down),
         full(*across, tile=half), full(*down, tile=half), full((0, 1), (0, 3), (1, 0), tile=0),
         full((rows - 1, 0), tile=0),
@@ -125,8 +126,18 @@ RARE = 28
 
 def is_off(count, times, chance):
     """Say whether a count of so many times is out of reach of a chance."""
-    pairs = (count / times, chance), (1 - count / times, 1 - chance)
-    return sum(times * p * math.log(p / q) for p, q in pairs if p) > RARE
+    return _distance((count, times - count), (chance, 1 - chance)) > RARE
+
+
+def are_off(counts, chances):
+    """Say whether several rows of counts, together, are out of reach of their rows of chances."""
+    free, found = sum(len(row) - 1 for row in counts), sum(map(_distance, counts, chances))
+    return found > free > 0 and found - free - free * math.log(found / free) > RARE
+
+
+def _distance(counts, chances):
+    times = sum(counts)
+    return sum(n * math.log(n / times / q) for n, q in zip(counts, chances) if n)
 
 
 def spawn_cases(random):
@@ -197,7 +208,9 @@ def check_spawns(before, boards, tiles=(2, 4)):
     wrong_if(unfair, "cells", count=count, **words)
     of_cells = [(new[cell, tiles[1]], n) for cell, n in zip(cells, found) if n]
     shares = [fours / n for fours, n in of_cells]
-    apart = any(is_off(fours, n, FOUR) for fours, n in of_cells)
+    both = [(fours, n - fours) for fours, n in of_cells]
+    apart = any(is_off(*of_cell, FOUR) for of_cell in of_cells)
+    apart = apart or are_off(both, [(FOUR, 1 - FOUR)] * len(both))
     wrong_if(apart, "apart", most=f"{max(shares):.0%}", least=f"{min(shares):.0%}")
 
 
@@ -221,7 +234,7 @@ MOST_TURNS = 2000  # of a game by one of these players; they have some 150 to 50
 AGAIN = 20  # turns that are played twice
 STARTS = 300  # of games that are begun
 SECONDS = 60  # of these, that have a second turn
-LARGE = min(128, LARGEST // 8)  # so many times its size has a tile of the game with large tiles
+LARGE = min(512, LARGEST // 8)  # so many times its size has a tile of the game with large tiles
 
 
 def _first(board, legal):
@@ -489,6 +502,7 @@ CELL, COPY = "rng.choice(spec.empty_cells(board))", "    board = [list(tiles) fo
 BY_ROW = """(row := rng.choice([r for r, line in enumerate(board) if 0 in line]),
         rng.choice([c for c, tile in enumerate(board[row]) if not tile]))"""
 AT_ONCE = "(free := spec.empty_cells(board))[int((x := rng.random()) * len(free))]"
+DIGITS = "(free := spec.empty_cells(board))[(k := rng.randrange(100_000)) % len(free)]"
 SPAWNS = {  # what is said is the message of the first word
     "mutated": (COPY, ""),
     "mutated rows": ("[list(tiles) for tiles in board]", "list(board)"),
@@ -502,6 +516,7 @@ SPAWNS = {  # what is said is the message of the first word
     "cells by_row": (CELL, BY_ROW),
     "apart first": (CELL, AT_ONCE, "if rng.random() <", "if x <"),
     "apart last": (CELL, AT_ONCE, "if rng.random() <", "if 1 - x <"),
+    **({"apart digits": (CELL, DIGITS, "rng.random() <", "k % 10 / 10 <")} if FOUR == 0.1 else {}),
     "own_luck": ("rng.", "__import__('random')."),
     "no_luck": ("rng.", "__import__('random').Random(0)."),
     "no_luck seeded": ("    row,", "    rng.seed(0)\n    row,"),
@@ -525,6 +540,7 @@ GAMES = {
     "turn": ("spawn(afterstate, rng)", "spawn([row[::-1] for row in afterstate], rng)"),
     "no_spawn": ("spawn(afterstate, rng)", "rng.choice([spawn(afterstate, rng), afterstate])"),
     "not_over 2048": (LEGAL, f"{WHILE} max(map(max, board)) < {min(2048, LARGEST)}"),
+    "not_over largest": (LEGAL, f"{WHILE} max(map(max, board)) < {LARGEST}"),
     "not_over full": (LEGAL, f"{WHILE} any(0 in row for row in board)"),
     "not_over once": ("while legal", "if legal"),
     "own_luck": ("spawn(afterstate, rng)", "spawn(afterstate, __import__('random'))"),

@@ -281,43 +281,24 @@ def _turns(log):
 
 
 def _is_uneven(turns):
-    """Say whether the first, the last, the best paid or one single action came far too often.
-
-    Or those behind an illegal one, where the next action was taken for it.
-    """
+    """Say whether some action came far too often among those legal, or the best paid one did."""
     clear = [turn for turn in turns if len({slid for _, slid, _ in turn[0]}) == len(turn[0])]
-    for kind in (_first, _last, _best_paid, _next, *(partial(_only, n) for n in range(4))):
-        hits, chances = [], []
-        for legal, action, _ in clear:
-            chosen = kind(legal)
-            if 0 < len(chosen) < len(legal):
-                hits.append(action in chosen)
-                chances.append(len(chosen) / len(legal))
-        if hits and hw01.is_off(sum(hits), len(hits), sum(chances) / len(hits)):
-            return True
-    return False
-
-
-def _first(legal):
-    return [legal[0][0]]
-
-
-def _last(legal):
-    return [legal[-1][0]]
+    sets, hits, chances = {}, [], []
+    for legal, action, _ in clear:
+        some = tuple(action for action, *_ in legal)
+        sets.setdefault(some, Counter())[action] += 1
+        if 0 < len(best := _best_paid(legal)) < len(legal):
+            hits.append(action in best)
+            chances.append(len(best) / len(legal))
+    counts = [[taken[action] for action in some] for some, taken in sets.items()]
+    if hw01.are_off(counts, [[1 / len(row)] * len(row) for row in counts]):
+        return True
+    return bool(hits) and hw01.is_off(sum(hits), len(hits), sum(chances) / len(hits))
 
 
 def _best_paid(legal):
     best = max(reward for *_, reward in legal)
     return [action for action, _, reward in legal if reward == best]
-
-
-def _next(legal):
-    some = [action for action, *_ in legal]
-    return [action for action in some if (action - 1) % 4 not in some]
-
-
-def _only(one, legal):
-    return [action for action, *_ in legal if action == one]
 
 
 # ---------------------------------------------------------------- typical mistakes
@@ -405,6 +386,15 @@ PLAYS = {
     "uneven next": (
         "action = int(4 * draw())", "action = int(4 * draw())\n"
         "            while not mask >> action & 1:\n                action = (action + 1) % 4",
+    ),
+    "uneven previous": (
+        "action = int(4 * draw())", "action = int(4 * draw())\n"
+        "            while not mask >> action & 1:\n                action = (action - 1) % 4",
+    ),
+    "uneven lowest": (
+        "action = int(4 * draw())", "action = int(4 * draw())\n"
+        "            if not mask >> action & 1:\n"
+        "                action = (mask & -mask).bit_length() - 1",
     ),
     "uneven few_left": ("int(4 * draw())", "int(4 * draw() ** 2)"),
     "uneven greedy": (
@@ -561,6 +551,9 @@ EXERCISES = [
             "rows_from_below": ("<< shift", "<< (U(48) - shift)"),
             "rewards_twice": ("reward += table[1, row]", "reward += U(2) * table[1, row]"),
             "slides_twice": ("table[0, row] <<", "table[0, table[0, row]] <<"),
+            "sixteen_bits": lambda board, action, table: (
+                slide(board, action, table)[0], slide(board, action, table)[1] & U(0xFFFF)
+            ),
             "far_rewards_lost": ("reward += table[1, row]", "reward += table[1, row] * U(not far)"),
         },
         show=TABLES, result={"afterstate": "board", "reward": "text"}, compiles=True,
@@ -592,7 +585,7 @@ EXERCISES = [
     ),
     Exercise(
         "hw02", play,
-        lambda random: [(games, TABLE, int(random.integers(1 << 31))) for games in (2, 12)],
+        lambda random: [(games, TABLE, int(random.integers(1 << 31))) for games in (2, 24)],
         slips=PLAYS, outcome=played, verdict=judge_games,
         show={"table": "hidden"}, compiles=True,
     ),

@@ -84,15 +84,26 @@ def rewards_only(random):
 def with_values(random, deadly=False):
     """Return [(V, afterstate)] with values of what may follow, also of the states between.
 
-    In one of three tables they are so far below 0 that no reward makes up for it.
+    In one of three tables they are so far below 0 that no reward makes up for it.  In the last the
+    first action is worth exactly 0 wherever it can be, and all others less.
     """
     cases, known = [], [((0, 16), (2, 32))] * deadly
     for n, board in enumerate([*known, *_some_afterstates(random, deadly)]):
         states = {state for _, state in mdp.next_states(board)}
         after = {after for state in states for after, _ in mdp.choices(state).values()}
-        lowest = 1 if n % 3 else -400
+        lowest = 1 if n % 3 else -20_000
         cases.append((_drawn(random, sorted({board} | after | states), lowest), board))
-    return cases
+    return [*cases, (_first_is_0(board), board)]
+
+
+def _first_is_0(board):
+    """Return a table by which, after each spawn, the first action is worth 0, and others less."""
+    V = {}
+    for number in range(4):  # what is first in one state counts before what is second in another
+        for _, state in mdp.next_states(board):
+            for after, reward in [*mdp.choices(state).values()][number : number + 1]:
+                V.setdefault(after, -reward - 50.0 * (number > 0))
+    return filled(V)
 
 
 def rows_of_tiles(random):
@@ -148,6 +159,8 @@ def td_games(random):
     alphas = [0.5] * 6 + [0.1, 0.1, 0.8, 0.25]
     cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, alphas)]
     cases += [(filled({}), turns[-2:], 0.25) for turns in games if turns[-1][0] != turns[-2][0]]
+    a, b, c = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))
+    cases.append((filled({a: 8, c: 5}), [(4, a), (0, b), (8, c)], 0.5))  # the target of a is 0
     return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
 
 
@@ -179,6 +192,8 @@ TABLES = [  # in none of them the best action is the first or the last; the thir
     (ALL_FOUR, {0: -3.0, 1: -1.0, 2: -2.0, 3: -4.0}),
     (PAYING, {1: -3.0, 2: -1.0, 3: -2.0}),
     (ALL_FOUR, {0: 1.0, 1: 2.0, 2: 6.0, 3: 3.0}),
+    (ALL_FOUR, {0: -1.0, 1: 0.0, 2: -2.0, 3: -4.0}),
+    (ALL_FOUR, {0: -20_003.0, 1: -20_002.0, 2: -20_001.0, 3: -20_004.0}),
 ]
 
 
@@ -210,9 +225,12 @@ def random_choices(random):
 def on_the_way(random):
     """Return turns after which the game goes on; in two of them only below 0, as far as is known.
 
-    In two more an action is not known at all, so that 0 is the largest.
+    In two more an action is not known at all, so that 0 is the largest; in one the first is 0.
     """
-    known = []
+    known = [
+        (filled({(ALL_FOUR, a): q for a, q in zip(range(4), (0.0, -3.0, -5.0, -4.0))}),
+         ((0, 2), (0, 0)), 3, 0, ALL_FOUR, 0.5),
+    ]  # fmt: skip
     for state, action, (following, values) in (
         (((0, 2), (0, 0)), 3, TABLES[0]),
         (((2, 0), (4, 0)), 1, TABLES[1]),
@@ -236,7 +254,9 @@ def _turns(random, count):
         for state, action, reward, _, following in _random_game(rng):
             keys = [(state, other) for other in mdp.choices(state)]
             keys += [(following, other) for other in mdp.choices(following)]
-            lowest = rng.choice([1, -60])  # below 0, what was never learned would be the largest
+            lowest = rng.choice(
+                [1, -60, -20_000]
+            )  # below 0, what was never learned would be the largest
             Q = filled({key: float(lowest + random.integers(60)) for key in keys})
             cases.append((Q, state, action, reward, following, rng.choice([0.5, 0.25])))
     return cases[:count]
@@ -455,6 +475,7 @@ def check_games(case, outcome):
     fours = sum(at % 2 for at in which)
     missing = not fours or not any(at > 1 for at in which)
     wrong_if(missing or hw01.is_off(fours, len(which), FOUR_CHANCE), "spawns")
+    wrong_if(len({calls[0][2] for calls in first}) == 1, "one_start")
 
 
 def _check_turns(calls, epsilon, alpha):
@@ -502,6 +523,10 @@ def best_of_means(V, afterstate):
 
 
 BEST = "max(totals, default=0)"
+# The best of a list by a loop that asks something of the best so far.
+RUNNING = (
+    "(lambda some: __import__('functools').reduce(lambda top, new: new if {} else top, some, 0))"
+)
 LAST = """    _, last = turns[-1]
     V[last] += alpha * (0 - V[last])
 """
@@ -547,6 +572,9 @@ EXERCISES = [
         },
         slips={
             "raised no_default": (", default=0", ""),
+            "falsy": (BEST, f"{RUNNING.format('not top or new > top')}(totals)"),
+            **{f"starts_high {n}": (BEST, f"max([{n}, *totals]) if totals else 0")
+               for n in (-10, -100, -1000, -10_000)},
         },
         show={"afterstate": "rows"},
     ),
@@ -663,6 +691,7 @@ EXERCISES = [
             "last_only": ("pairwise(turns)", "[]"),
             "largest": ("reward + V[following] - V[after]", "max(reward, V[following]) - V[after]"),
             "half": ("+= alpha * (reward", "+= alpha / 2 * (reward"),
+            "no_target": ("+= alpha * (r", "+= (reward + V[following] != 0) * alpha * (r"),
             "returned": ("    for (_, after)", "    return V\n    for (_, after)"),
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_game,
@@ -699,11 +728,17 @@ EXERCISES = [
             "share half": ("< epsilon", "< epsilon / 2"),
             "never tenth": ("< epsilon", "< min(epsilon, 0.1)"),
             "never squared": ("< epsilon", "< epsilon ** 2"),
+            "falsy": (f"max(legal, key=lambda action: {BY_Q})",
+                      "__import__('functools').reduce(lambda best, a: a if not Q[state, best] or "
+                      "Q[state, a] > Q[state, best] else best, legal)"),
+            **{f"starts_high {n}": (f"key=lambda action: {BY_Q}",
+                                    f"key=lambda action: max({BY_Q}, {n})")
+               for n in (-10, -1000, -10_000)},
             "none": (f"    return max(legal, key=lambda action: {BY_Q})",
                      "    for action in legal:\n        if Q[state, action] > 0:\n"
                      "            return action"),
         },
-        outcome=chosen, verdict=taken, tell=tell_taken, given=given_choice,
+        outcome=chosen, verdict=taken, tell=tell_taken, given=given_choice, result="action",
         show=dict.fromkeys(("Q", "rng", "epsilon"), "hidden") | {"state": "rows"},
     ),
     Exercise(
@@ -744,6 +779,11 @@ EXERCISES = [
         },
         slips={
             "raises": (", default=0", ""),
+            "no_target": ("+= alpha", "+= (reward + best != 0) * alpha"),
+            "falsy": (f"max(({NEXT}), default=0)",
+                      f"{RUNNING.format('not top or new > top')}([{NEXT}])"),
+            **{f"starts_high {n}": (NEXT, f"max({n}, Q[following, other]) for other in "
+                                    "mdp.choices(following)") for n in (-10, -1000, -10_000)},
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_turn, tell=tell_turn,
         show=dict.fromkeys(("Q", "action", "reward", "alpha"), "hidden")
@@ -768,6 +808,8 @@ EXERCISES = [
             "spawns alike": ("mdp.spawn(after, rng)", "rng.choice(mdp.next_states(after))[1]"),
             "spawns twos": ("mdp.spawn(after, rng)", "rng.choice(mdp.next_states(after)[::2])[1]"),
             "start one_tile": ("mdp.start(2, 2, rng)", "mdp.spawn(((0, 0), (0, 0)), rng)"),
+            "one_start drawn": ("mdp.start(2, 2, rng)", f"mdp.start(2, 2, {RANDOM}.Random(0))"),
+            "one_start": ("mdp.start(2, 2, rng)", "((2, 0), (0, 2))"),
             "start wide": ("mdp.start(2, 2, rng)", "mdp.start(2, 3, rng)"),
             "keys next_state": ("Q, state, action, reward", "Q, following, action, reward"),
             "reward next": ("action, reward, following", "action, reward + 1, following"),

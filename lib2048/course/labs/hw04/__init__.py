@@ -184,6 +184,14 @@ CHOOSING_SLIPS = {
     "none": ("return best", "return best if best >= 0 else None"),
     "none is 4": ("return best", "return best if best >= 0 else 4"),
     "any merge": ("value > best_value", "value > best_value or reward > 0"),
+    "whole rounded": (f"{PAID} + {WORTH}", f"round({PAID} + {WORTH})"),
+    "lost equals": (
+        BETTER,
+        f"            if value == best_value:\n                best = -1\n{BETTER}",
+    ),
+    "lost full": ("return best", f"return best if {EMPTY.format('board')} else -1"),
+    "falsy": ("-np.inf", "0.0", "value >", "best_value == 0 or value >"),
+    **{f"starts_high {n}": ("-np.inf", n) for n in ("-1.0", "-100.0", "-1000.0", "-10_000.0")},
 }
 
 LAST = "target = 0.0"
@@ -375,6 +383,10 @@ EXERCISES = [
             "difference": (f"return {VALUE}", f"return {VALUE} - value", *OLD_VALUE),
             "share": (f"return {VALUE}", "return share"),
             "the board": (f"return {VALUE}", "return board"),
+            "still": ("    share =", "    if amount == 0:\n        return None\n    share ="),
+            "still 0": ("    share =", "    if amount == 0:\n        return 0.0\n    share ="),
+            "small": ("    share =",
+                      f"    if abs(amount) < 1:\n        return {VALUE}\n    share ="),
             "no_return at all": (f"return {VALUE}", "return None"),
         },
         show=HIDDEN | {"amount": "hidden"}, given=given_update, tell=tell_learned,
@@ -385,7 +397,7 @@ EXERCISES = [
         | CHOOSING
         | plain_slide(program.select_best_move),
         slips=CHOOSING_SLIPS,
-        verdict=an_action,
+        verdict=partial(an_action, program.estimate),
         show=HIDDEN, given=partial(given_choice, program.estimate, "V(s′)"),
         features=partial(of_choice, program.select_best_move), result="action",
     ),
@@ -434,6 +446,8 @@ EXERCISES = [
             **other_units(program.update_episode),
         },
         slips=LEARNING_SLIPS | {
+            "still": ("        target =",
+                      "        if error == 0:\n            continue\n        target ="),
             "computed": (LEARNS, f"target += {PATH_PAID} - error + {STEP}\n        update("),
             "dead as well": (LAST, f"{LAST}\n    dead = path[-1].next_state\n"
                              "    update(network, dead, -alpha * estimate(network, dead))"),
@@ -492,7 +506,7 @@ EXERCISES = [
         | {"of_afterstate": ("expected_value", "estimate")}
         | plain_slide(program.select_best_move_by_states),
         slips={key: of_states(edits) for key, edits in CHOOSING_SLIPS.items()},
-        verdict=an_action,
+        verdict=partial(an_action, program.expected_value),
         show=HIDDEN, given=partial(given_choice, program.expected_value, "E[V(s″)]"),
         features=partial(of_choice, program.select_best_move_by_states), result="action",
     ),

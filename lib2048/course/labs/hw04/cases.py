@@ -158,6 +158,15 @@ def stuck(random, empty=0, beside=0):
     return packed(cells)
 
 
+def full_with_a_pair(random):
+    """Return a full board on which two tiles can merge."""
+    cells = to_exponents(stuck(random)).ravel()[:CELLS]
+    pairs = [c for c in range(CELLS) if c % 4 < 3 and max(cells[c : c + 2]) < LARGEST]
+    at = int(random.choice(pairs))
+    cells[at + 1] = cells[at]
+    return packed(cells)
+
+
 def index_cases(random):
     """Return (pattern, board) pairs: cells in and out of order, and all exponents there are."""
     patterns = [(0, 1, 2, 3), (3, 2, 1, 0), (0, 1, 2, 4, 5, 6), (9, 10, 8, 5, 6, 4)]
@@ -193,6 +202,7 @@ def update_cases(random):
         *((one, board, amount) for board, amount in zip(some, few)),
         *((network, board, amount) for board, amount in zip(some, amounts)),
         (one, some[1], np.inf), (one, some[2], np.nan),
+        *((a_network(random, ONE, 1.0), some[-1], amount) for amount in (0.0, 0.25, -0.25)),
     ]  # fmt: skip
 
 
@@ -231,15 +241,42 @@ def choice_cases(random, mean=False):
 
     for at, order in enumerate(ORDERS):
         add(partial(_ordered, order, (20, -4000, 900, -60)[at]), (small, wide)[at % 2], legal=[4])
-    for level in (-50, -3000, 40):
+    for level in (-50, -30_000, 40):
         add(partial(_ordered, (0, 2, 1), level), wide, legal=[2, 3], up=False)
-    alike = partial(_ordered, (0.025, 0.21, -9, -9), 0)  # as whole numbers
+    alike = partial(_ordered, (0.025, 0.1, -9, -9), 0)  # as whole numbers
     add(alike, legal=[3, 4], paid=0)
     for part in (-0.5, 0.01, 0.7, 1 - NARROW, 1 + NARROW, 1.5):
         add(partial(_narrow, part), wide, legal=[2, 3, 4], paid=PAID)
     nothing = program.new_tables(ONE)
     alone = next(b for b in states if _fits(afterstates(b), legal=[1], up=False, paid=0))
-    return [*found, (nothing, alone), (small, stuck(random)), (wide, stuck(random))]
+    equal = next(b for b in states if _fits(afterstates(b), legal=[3, 4], paid=0))
+    found += [
+        (nothing, alone),
+        (nothing, equal),
+        next(filter(None, map(_first_is_0(mean), states))),
+    ]
+    found += [(small, full_with_a_pair(random)) for _ in range(2)]
+    return [*found, (small, stuck(random)), (wide, stuck(random))]
+
+
+def _first_is_0(mean):
+    """Return a function from a board to a case in which the first action is worth exactly 0, and
+    all others less; None where there is none."""
+
+    def case(board):
+        (_, first, reward), *others = options = afterstates(board)
+        boards_of = lambda after: [s for _, s in spawns(after)] if mean else [after]  # noqa: E731
+        network = program.new_tables(ONE)
+        seen = [{p for b in boards_of(a) for p in look_ups(network.isomorphic, b)}
+                for _, a, _ in options]  # fmt: skip
+        own = [places - seen[0] for places in seen[1:]]
+        if reward or not others or not all(own):
+            return None
+        most = max(reward for _, _, reward in options)
+        network.weights.reshape(-1)[list(set.union(*own))] = -1000.0 * (1 + most)
+        return network, board
+
+    return case
 
 
 def _states(random):
@@ -303,6 +340,7 @@ def path_cases(random):
         (one, a_game(random, 8), ALPHA),
         (steep, shifted(a_game(random, 3)), 0.125),
         (broken, path, ALPHA),
+        (program.new_tables(ONE), a_game(random, 12), ALPHA),
     ]
 
 

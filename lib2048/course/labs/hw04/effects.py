@@ -7,7 +7,7 @@ from lib2048.course.labs.hw04 import program
 from lib2048.course.labs.hw04.cases import afterstates, look_ups, shares
 from lib2048.course.labs.hw04.program import UNIT
 from lib2048.course.labs.messages import say
-from lib2048.course.labs.outcomes import text_of
+from lib2048.course.labs.outcomes import first_of_equals, text_of
 from lib2048.game.spec import ACTIONS
 
 # ---------------------------------------------------------------- what is compared
@@ -57,7 +57,7 @@ def update_learned(case, effect):
     changes = dict(zip(effect["places"].tolist(), effect["changes"].tolist()))
     if found["added"] is None or not np.isfinite(amount):
         return found | {"returned": None}
-    if not changes:
+    if not changes and amount:
         return found | {"returned": text_of(answer)}
     flat, places = network.weights.reshape(-1), look_ups(network.isomorphic, board)
     weights = [float(flat[place]) + changes.get(place, 0.0) for place in places]
@@ -95,11 +95,16 @@ def _is_number(value):
     return isinstance(value, (int, float, np.number))
 
 
-def an_action(case, answer):
-    """Return the answer of a choice.  Raises `Wrong` for a value in the place of an action."""
-    actions = [action for action, _, _ in afterstates(case[1])] or range(-1, 4)
+def an_action(value_of, case, answer):
+    """Return the answer of a choice, the first of equals for any of them.
+
+    Raises `Wrong` for a value in the place of an action.
+    """
+    network, board = case
+    worth = {a: r / UNIT + value_of(network, after) for a, after, r in afterstates(board)}
+    actions = worth or range(-1, 4)
     wrong_if(isinstance(answer, (float, np.floating)) and answer not in actions, "value")
-    return answer
+    return first_of_equals(answer, worth)
 
 
 # ---------------------------------------------------------------- how it is told

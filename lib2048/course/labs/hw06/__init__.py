@@ -81,7 +81,7 @@ def histories(random):
 def _case(random, kind, positions, error, rate):
     """Return arguments of `update` for six weights.
 
-    kind: of their memory; "fresh" for none, E is "positive" or of both signs, "mixed".
+    kind: of their memory; "fresh" for none, E is "positive" or of both signs, "mixed", or "small".
     """
     weights, memory = np.zeros(6, np.float32), np.zeros(12, np.float32)
     if kind != "fresh":
@@ -92,12 +92,17 @@ def _case(random, kind, positions, error, rate):
         if kind == "mixed":
             memory[[0, 4]] *= -1  # the others stay above 0, but for one that is 0
             memory[6] = 0
+    if kind == "small":
+        memory[1::2], memory[::2] = 0.25, random.choice([-0.125, 0.125], 6)
     positions = np.array(positions, np.uint32)
     return weights, memory, positions, np.float32(error), np.float32(rate)
 
 
 LARGE = LIMIT if OWN else 400
-STEPS = ((8, 1), (-8, 0.5), (5, 0.125), (0, 1), (6, 0), (3 * LARGE, 0.5), (-2 * LARGE, 0.25))
+STEPS = (
+    *((8, 1), (-8, 0.5), (5, 0.125), (0, 1), (6, 0), (3 * LARGE, 0.5), (-2 * LARGE, 0.25)),
+    *((0.375, 0.5), (-0.25, 1)),
+)
 
 
 def updates(*kinds):
@@ -283,7 +288,7 @@ EXERCISES = [
     ),
     Exercise(
         "hw06", update,
-        parts={"fresh": updates("fresh"), "with a history": updates("positive", "mixed"),
+        parts={"fresh": updates("fresh"), "with a history": updates("positive", "mixed", "small"),
                "twice": shared_updates},
         mistakes={
             "no_bars": ("abs(E)", "E"),
@@ -340,6 +345,11 @@ EXERCISES = [
             "elsewhere halves": ("[2 * p]", "[p]", "[2 * p + 1]", "[len(weights) + p]"),
             "one more": ("for p in positions", "for p in [*positions, positions[0]]"),
             "squared": ("rate * own", "rate * own * own"),
+            "whole sums": ("= E + taken", "= int(E + taken)", "= A + abs(taken)",
+                           "= int(A + abs(taken))"),
+            "large errors": ("    for p", "    if abs(error) < 1:\n        return\n    for p"),
+            "at least 1": ("(A + START)", "(max(A, 1) + START)"),
+            "fresh below 1": ("if A != 0", "if A >= 1"),
         },
         outcome=updated, verdict=right_update, same=alike, compiles=True, features=of_update,
         result={"weights": "text", "E": "text", "A": "text"},

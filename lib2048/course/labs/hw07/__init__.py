@@ -6,13 +6,10 @@ from functools import partial
 from numbers import Integral
 
 from lib2048.course.labs.exercise import Exercise, Wrong, of_other_classes, wrong_if
+from lib2048.course.labs.hw01 import is_off
 from lib2048.course.labs.seeds import rules_of
 
-DRAWS, FEW, OF_EACH = (
-    300,
-    30,
-    20,
-)  # of a random choice: at least, where there is none, and of each state
+DRAWS, FEW = 3000, 30  # of a random choice, and where there is none
 LARGEST = 32768
 SHARE = rules_of("hw07").more["share"]  # of the weight below: a stage takes over so much of it
 AWAKE = rules_of("hw07").more["awake"]  # where E and A of a weight begin
@@ -82,7 +79,7 @@ def _boards(random, marked, known, drawn):
     ]
 
 
-MARKED = ((32768, 4), (2048, 3), (1024, 2), (512, 1))
+MARKED = ((32768, 4), (4096, 5), (2048, 3), (1024, 2), (512, 1))
 
 
 def _marked(random, first, least=1, most=6):
@@ -113,7 +110,7 @@ def equal_tiles(random):
     def drawn(top, marks):
         return [top >> int(k) for k in random.integers(0, marks, 4)]
 
-    return _boards(random, _marked(random, MARKED[:3], least=2), known, drawn)
+    return _boards(random, _marked(random, MARKED[:4], least=2), known, drawn)
 
 
 def high_tiles(random):
@@ -251,7 +248,7 @@ def begun(next_start, stage, kept, seed):
     All other luck, and what a function remembers, goes on meanwhile.
     """
     choices = sum(map(len, kept[stage + 1 : stage + 2]))
-    many = max(DRAWS, OF_EACH * choices) if choices > 1 else FEW
+    many = DRAWS if choices > 1 else FEW
 
     def draws(seed, count):
         rng = luck.Random(seed)
@@ -275,11 +272,10 @@ def right_begin(case, found):
     wrong_if(again != many[:FEW], "own_luck")
     stages, states = zip(*many)
     names = [repr(state) for state in states]
-    shares = {name: count / len(many) for name, count in Counter(names).items()}
-    fair = 1 / len(shares)
-    furthest = max(abs(share - fair) for share in shares.values())
-    wrong_if(furthest > 6 * (fair / len(many)) ** 0.5, "unfair")
-    wrong_if(len(shares) > 1 and other == again, "own_luck")
+    counts = Counter(names)
+    fair = 1 / len(counts)
+    wrong_if(any(is_off(n, len(many), fair) for n in counts.values()), "unfair")
+    wrong_if(len(counts) > 1 and other == again, "own_luck")
     told = dict(zip(names, states))
     alone = all(stage == stages[0] for stage in stages)
     return stages[0] if alone else list(stages[:9]), [told[name] for name in sorted(told)]
@@ -364,6 +360,7 @@ EXERCISES = [
             "more marks": ("range(marks)", "range(marks + 1)"),
             "fewer marks": ("range(marks)", "range(marks - 1)"),
             "several": ("here > 0", "here > 1"),
+            "four marks": lambda board, top, marks: stage(board, top, min(marks, 4)),
             "half of them": ("max(here - 1, 0)", "here // 2"),
             "all of them": ("max(here - 1, 0)", "here"),
             "first row": ("in board for", "in board[:1] for"),
@@ -524,6 +521,8 @@ EXERCISES = [
             "took_away": (f"rng.choice({CHOICE})", "kept[stage + 1].pop()"),
             "not the last": (CHOICE, f"({CHOICE}[:-1] or kept[stage + 1])"),
             "not the first": (CHOICE, f"({CHOICE}[1:] or kept[stage + 1])"),
+            "unfair last": (f"rng.choice({CHOICE})",
+                            f"{CHOICE}[rng.randint(0, len({CHOICE})) - 1]"),
             "unfair": (f"rng.choice({CHOICE})", f"min(rng.choices({CHOICE}, k=2), key="
                                  "kept[stage + 1].index)"),
             "no_pair": ("return 0, None", "return None"),

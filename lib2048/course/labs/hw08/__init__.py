@@ -17,7 +17,7 @@ import numpy as np
 from lib2048.course.labs import seeds
 from lib2048.course.labs.exercise import Exercise, changed, wrong_if
 from lib2048.course.labs.hw04 import OTHER_ODDS, random_game
-from lib2048.course.labs.outcomes import text_of
+from lib2048.course.labs.outcomes import first_of_equals, text_of
 from lib2048.course.labs.seeds import rules_of
 from lib2048.endgame import Formation
 from lib2048.game.board import (
@@ -191,6 +191,10 @@ FULL = [  # by OWN each of 1, 2 and 3 plies prefers another action than one of t
     [[32, 16, 2, 8], [8, 4, 8, 32], [64, 4, 2, 16], [128, 16, 64, 4]],
     [[8, 16, 4, 8], [32, 64, 16, 64], [2, 16, 32, 8], [4, 4, 128, 2]],
 ]
+TWO_DEPTHS = [  # by OWN a memory that mixes up depths prefers another action at 3 plies
+    [[4, 16, 4, 4], [8, 64, 8, 2], [2, 16, 16, 32], [2, 0, 2, 4]],
+    [[8, 4, 16, 2], [4, 16, 2, 4], [2, 8, 32, 16], [4, 8, 4, 4]],
+]
 
 
 def _turns(random, games=3):
@@ -212,9 +216,18 @@ def _known(boards, *more):
     return [(from_tiles(rows), *more) for rows in boards]
 
 
+def first_is_0(rows):
+    """Return a state and values by which its first action is worth exactly 0, and others less."""
+    state = from_tiles(rows)
+    worth = [(int(after), -reward) for _, after, reward in afterstates(state)]
+    known = {after: value - 5.0 * (n > 0) for n, (after, value) in enumerate(worth)}
+    return state, Values("such that the first action is worth 0, and others less", known.get)
+
+
 def open_states(random):
     """Return cases of states in which some action is legal, with a value function each."""
     cases = [case for value in (OWN, BELOW, FAR) for case in _known(WAYS, value)]
+    cases += [first_is_0(rows) for rows in WAYS[1:3]]
     states = _drawn(random, 0, 16, least=0)
     return cases + [(state, SOME_VALUES[i % 4]) for i, state in enumerate(states)]
 
@@ -232,6 +245,7 @@ def depths(random):
     cases = [(board, i % 2, SOME_VALUES[i % 4]) for i, board in enumerate(boards)]
     cases += [(board, 1, OWN) for board in boards]
     cases += [(board, 2, OWN) for board in _drawn(random, 1, 2, most=2)]
+    cases += [(board, 2, OWN) for board in _drawn(random, 1, 2, least=3, most=4)]
     for plies in range(4):
         cases += _known([*RISKY, LARGE], plies, OWN)
     return [*cases, *_known(RISKY, 1, FIFTY), *_known(NARROW, 1, FAR), *_known([CORNERS], 2, BELOW)]
@@ -246,6 +260,8 @@ def choices(random):
         cases += _known([SEVERAL], plies, LEVEL)
         cases += _known(FULL, plies, OWN)
     boards, full = _drawn(random, 0, 20, most=5), _drawn(random, 0, 5, least=0, most=1)
+    cases += [(state, 1, value) for state, value in map(first_is_0, WAYS[1:3])]
+    cases += _known(TWO_DEPTHS, 3, OWN)
     for value in (OWN, LEVEL):
         cases += _known(FULL, 3, value)
         cases += [(board, 1, value) for board in boards]
@@ -399,13 +415,6 @@ def first_choice(case, action):
     return f"{action}, {ACTIONS[action]}"
 
 
-def first_of_equals(action, worth):
-    """Return the first action that is worth as much as one of the best; another one as it is."""
-    first = max(worth, key=worth.get, default=None)
-    is_known = isinstance(action, Integral) and action in worth
-    return first if is_known and np.isclose(worth[action], worth[first], 1e-6, 1e-6) else action
-
-
 def answered(tabled, afterstate, plies, values, table):
     """Ask for several depths with one table, and another one for each of the value functions.
 
@@ -448,6 +457,7 @@ _worths = changed(choose, "max(worth, key=worth.get, default=None)", "worth")
 
 PAYS, LEGAL = "reward + value(after)", "for _, after, reward in afterstates(state)"
 SLID = "for after, reward in (slide(state, a) for a in range(4))"
+FALSY = "lambda top, new: new if not top or new > top else top"
 OF_BEST = {  # mistakes in the max layer
     "no_reward": (PAYS, "value(after)"),
     "reward_only": (PAYS, "reward"),
@@ -544,6 +554,19 @@ def _inside(truth, **names):
     }
 
 
+def _without_depth(afterstate, plies, value):
+    """Search with a memory in which the depth is missing."""
+    known = {}
+
+    def below(board, plies):
+        if int(board) not in known:
+            deeper = lambda state: best(state, lambda after: below(after, plies - 1))  # noqa: E731
+            known[int(board)] = expected(board, deeper) if plies else value(board)
+        return known[int(board)]
+
+    return below(afterstate, plies)
+
+
 LEAF = "expected(after, value)", "value(after)"
 _from_0 = changed(best, *OF_BEST["starts_at_0"])
 _infinite = changed(best, *OF_BEST["dead_end"])
@@ -574,6 +597,9 @@ EXERCISES = [
             "raised no_default": (", default=DEAD", ""),
             "returned_none": ("default=DEAD", "default=None"),
             "merges": ("reward + ", "(reward > 0) + "),
+            "falsy": (f"max(({PAYS} {LEGAL}), default=DEAD)",
+                      f"(lambda some: __import__('functools').reduce({FALSY}, some) if some else "
+                      f"DEAD)([{PAYS} {LEGAL}])"),
             "tile": ("reward + ", "reward / 2 + "),
             "wrong_type pair": (f"({PAYS} for _", f"(({PAYS}, _) for _",
                                 "default=DEAD", "default=(DEAD, 0)"),
@@ -627,6 +653,7 @@ EXERCISES = [
         slips={
             "two_less": ("plies == 0", "plies <= 0", "plies - 1", "plies - 2"),
             "one_ply always": ("plies - 1", "0"),
+            "no_depth": _without_depth,
             "known": ("    if plies == 0:", "    known = ahead.__dict__.setdefault('known', {})\n"
                       "    if (key := int(afterstate)) not in known:\n        known[key] = "
                       "value(afterstate)\n    if plies == 0:\n        return known[key]\n"
@@ -656,6 +683,9 @@ EXERCISES = [
         },
         slips={
             "dead_end": ("default=None", "default=0"),
+            "falsy": (LARGEST, "return __import__('functools').reduce(lambda a, b: b if not "
+                      "worth[a] or worth[b] > worth[a] else a, worth) if worth else None"),
+            "no_depth": changed(choose, ahead=_without_depth),
             "dead_end minus_1": ("default=None", "default=-1"),
             "raises": (", default=None", ""),
             "no_action worth": (LARGEST, "return max(worth.values(), default=None)"),

@@ -15,9 +15,8 @@ import numpy as np
 
 from lib2048.course.labs.exercise import Exercise, wrong_if
 from lib2048.course.labs.hw04 import random_game
-from lib2048.course.labs.hw08 import first_of_equals
 from lib2048.course.labs.hw09.selfplay import Batch
-from lib2048.course.labs.outcomes import described, equal
+from lib2048.course.labs.outcomes import described, equal, first_of_equals
 from lib2048.game.board import (
     afterstates,
     from_tiles,
@@ -148,6 +147,7 @@ FULL = Net("-4.02 for each empty cell, and 0.5", scale=-4.02)
 MERGE = Net("-3.98 for each empty cell, and 0.5", scale=-3.98)
 WORSE = Net("-6 for each empty cell, and 0.5", scale=-6.0)
 NETS = ROOM, DRAWN, FULL, MERGE, WORSE
+FAR = Net("-2 000 for each empty cell, and 0.5", scale=-2000.0)
 
 # ---------------------------------------------------------------- what is tried
 
@@ -221,12 +221,15 @@ def batches_to_learn(random):
 LOST = from_tiles([[2, 4, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
 LARGE = from_tiles([[16384, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 2]])
 PAIR = from_tiles([[16384, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]])
+ONE_WAY = from_tiles([[2, 2, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]])
+TWO_WAYS = from_tiles([[2, 4, 8, 16], [2, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 64]])
 TIE = from_tiles([[2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
 
 
 def positions(random):
     """Return networks with states, among them lost ones; in some of them the reward decides."""
-    cases = [(net, board) for board in (ROW, TIE, PAIR, LOST, LARGE) for net in NETS]
+    some = ROW, TIE, PAIR, LOST, LARGE, ONE_WAY, TWO_WAYS
+    cases = [(net, board) for board in some for net in NETS] + [(FAR, ROW), (FAR, TIE)]
     for luck in (np.random.default_rng(ALWAYS), random):
         boards = [*_states(luck, 30)]
         for net, counts in product((ROOM, DRAWN), (0, 2)):  # how often the reward would count
@@ -236,11 +239,21 @@ def positions(random):
                 if _first(net.worths(board)) != _first(net.worths(board, counts))
             )
             cases += islice(decided, 2)
+        cases.append(_first_is_0(boards))
     return cases + [(net, board) for board in boards[:3] for net in NETS]
 
 
 def _first(worth):
     return max(worth, key=worth.get)
+
+
+def _first_is_0(boards):
+    """Return a network and a board whose first action is worth exactly 0, and all others less."""
+    for net, board in product((Net("drawn halves", seed, 0.5) for seed in range(100)), boards):
+        first, *others = net.worths(board).values()
+        if first == 0 and others and max(others) < 0:
+            return net, board
+    raise ValueError("no board has a first action that is worth 0")
 
 
 # ---------------------------------------------------------------- what is seen of an answer
@@ -272,18 +285,20 @@ def encoded(encode, boards):
 
 @contextlib.contextmanager
 def _watched(network):
-    """Yield a list that says, in the end, of each of a network's numbers whether it has changed."""
-    before, changed = copy.deepcopy(network.state_dict()), []
-    yield changed
-    changed += [not number.equal(before[name]) for name, number in network.state_dict().items()]
+    """Yield a dict that says, in the end, what became of a network: {"taught", "frozen"}."""
+    before, found = copy.deepcopy(network.state_dict()), {}
+    yield found
+    numbers = network.state_dict().items()
+    found["taught"] = not all(number.equal(before[name]) for name, number in numbers)
+    found["frozen"] = not all(weight.requires_grad for weight in network.parameters())
 
 
 def aimed(targets, net, batch):
     """Return what is seen of the targets."""
     before, network = copy.deepcopy(vars(batch)), net.make()
-    with _watched(network) as taught:
+    with _watched(network) as found:
         seen = _seen(targets(network, batch), equal(before, vars(batch), 0))
-    return seen | {"taught": any(taught)}
+    return seen | found
 
 
 def learned(step, net, optimiser, boards, aims):
@@ -326,10 +341,10 @@ def asked(choose, net, board):
         detached.append(True)
         return own(tensor)
 
-    with _watched(network) as taught, mock.patch.object(torch.Tensor, "detach", detach):
+    with _watched(network) as found, mock.patch.object(torch.Tensor, "detach", detach):
         action = choose(network, board)
     calls = [kept and not detached for kept in calls]
-    return {"action": action, "calls": calls, "taught": any(taught)}
+    return {"action": action, "calls": calls} | found
 
 
 # ---------------------------------------------------------------- how it is judged
@@ -372,6 +387,7 @@ def standing(case, seen):
     found = _numbers(seen, {(n, n): "broadcast"}, (n,))
     wrong_if(seen["gradient"], "gradient")
     wrong_if(seen["taught"], "taught")
+    wrong_if(seen["frozen"], "frozen")
     return found[~over].tolist(), found[over].tolist()
 
 
@@ -391,6 +407,7 @@ def chosen(case, seen):
     worth, calls, action = net.worths(board), seen["calls"], seen["action"]
     wrong_if(calls and not worth, "asked_in_vain")
     wrong_if(len(calls) > 1, "one_by_one")
+    wrong_if(seen["frozen"], "frozen")
     wrong_if(any(calls), "gradient")
     wrong_if(seen["taught"], "taught")
     wrong_if(action is None and worth, "nothing")
@@ -422,6 +439,15 @@ ZERO, BACKWARD, STEP = (
 )
 GUARD = "    if not legal:\n        return None\n"
 BEST = "max(worth, key=worth.get)"
+
+
+def running(top, better):
+    """Return the text of a loop for the best action; better: what is asked of the best so far."""
+    return (
+        f"best, top = None, {top}\n    for action in worth:\n        if {better}:\n"
+        "            best, top = action, worth[action]\n    return best"
+    )
+
 
 EXERCISES = [
     Exercise(
@@ -495,6 +521,7 @@ EXERCISES = [
             "shape mean": ("0.0, after)", "0.0, after).mean()"),
             "overwrote": ("        after", "        batch.next_rewards[:] = 0\n        after"),
             "taught": ("        return", "        network[1].weight *= 0.99\n        return"),
+            "frozen": ("with torch.no_grad():", "if network.requires_grad_(False):"),
         },
         outcome=aimed, verdict=standing,
         result={"targets where the game goes on": "text", "targets where it is over": "text"},
@@ -572,6 +599,11 @@ EXERCISES = [
             "sizes": ("reward + value", "abs(reward + value)"),
             "no_number tensor": (BEST, f"torch.tensor({BEST})"),
             "taught": ("    worth =", "    network[1].weight.data *= 0.99\n    worth ="),
+            "frozen": ("with torch.no_grad():", "if network.requires_grad_(False):"),
+            "nothing full": ("not legal", "not legal or to_exponents(board).all()"),
+            "falsy": (f"return {BEST}", running("None", "not top or worth[action] > top")),
+            **{f"nothing starts_high {n}": (f"return {BEST}", running(n, "worth[action] > top"))
+               for n in ("-100", "-1000", "-10_000")},
         },
     ),
 ]  # fmt: skip
