@@ -79,7 +79,7 @@ def _boards(random, marked, known, drawn):
     ]
 
 
-MARKED = ((32768, 4), (4096, 5), (2048, 3), (1024, 2), (512, 1))
+MARKED = ((32768, 4), (2048, 3), (1024, 2), (512, 1), (4096, 5))
 
 
 def _marked(random, first, least=1, most=6):
@@ -110,7 +110,7 @@ def equal_tiles(random):
     def drawn(top, marks):
         return [top >> int(k) for k in random.integers(0, marks, 4)]
 
-    return _boards(random, _marked(random, MARKED[:4], least=2), known, drawn)
+    return _boards(random, _marked(random, MARKED[:3], least=2), known, drawn)
 
 
 def high_tiles(random):
@@ -123,7 +123,7 @@ def high_tiles(random):
     def drawn(top, marks):
         return [2 * top, *(2 * top >> int(k) for k in random.integers(0, marks + 1, 2))]
 
-    return _boards(random, _marked(random, MARKED[1:], most=4), known, drawn)
+    return _boards(random, _marked(random, MARKED[1:4], most=4), known, drawn)
 
 
 def some_reads(random):
