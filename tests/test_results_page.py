@@ -260,7 +260,7 @@ def test_one_stage_does_not_pass():
     assert (rows["stood"].sum(), rows["passed"].sum()) == (1751, 0) and set(rows.actions) == {4e10}
 
 
-def test_a_second_training_with_promotion_does_not_pass():
+def test_a_second_training_with_promotion_passes_late():
     tests = recorded_tests("late_1e10", "long").query("run == 'promotion' and plies == 3")
     for name, told in (("late_1e10", (82, 12)), ("long", (46, 0))):
         (row,) = tests[(tests["list"] == name) & (tests["actions"] == 8e9)].itertuples()
@@ -270,6 +270,13 @@ def test_a_second_training_with_promotion_does_not_pass():
         assert f"{stages[stages.stage > 3].actions.sum() / stages.actions.sum():.0%}" == "18%"
     kept = info(data("weights/promotion-quarter.npz"))["info"]["this_file"]["3-ply"]
     assert kept["max"] < wall.chain_score(16384) and kept["games"] == 100  # no 32768
+    found = pd.read_csv(data("curves/long_evaluations.csv"))
+    later = found[found["run"].str.startswith("promotion_on")]
+    together = later["actions"] + later["before"]
+    made = (later["games"] * later["reached_32768"]).round().groupby([together, later["plies"]])
+    made = made.sum().unstack()
+    assert (made[made.index < 2.7e10].sum() == 0).all() and (made.index < 2.7e10).sum() == 4
+    assert made.loc[made.index > 2.9e10, 3].tolist()[:2] == [2, 3]
 
 
 @pytest.mark.parametrize("row", table("after actions"), ids=lambda row: row[0])
