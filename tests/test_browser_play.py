@@ -130,8 +130,9 @@ def test_a_game_is_reviewed_and_played_on_from_its_worst_action(opened_page, pla
     game, steps = Game(2048, 0), []
     for key in random.Random(3).choices(range(4), k=80):
         before = game.here.board
+        after, reward = rules.slide(before, key)
         if game.act(key) is not None:
-            steps.append(Step(before, key, 0, before, None))
+            steps.append(Step(before, key, reward, after, None))
     worst = review(steps, player).worst()
     assert int(view.get_attribute("data-position")) == worst[0]
     cards = view.locator(".lib-review-card")

@@ -551,8 +551,8 @@ EXERCISES = [
             "rows_from_below": ("<< shift", "<< (U(48) - shift)"),
             "rewards_twice": ("reward += table[1, row]", "reward += U(2) * table[1, row]"),
             "slides_twice": ("table[0, row] <<", "table[0, table[0, row]] <<"),
-            "sixteen_bits": lambda board, action, table: (
-                slide(board, action, table)[0], slide(board, action, table)[1] & U(0xFFFF)
+            "short_reward": lambda board, action, table: (
+                slide(board, action, table)[0], slide(board, action, table)[1] & U(2 * LARGEST - 1)
             ),
             "far_rewards_lost": ("reward += table[1, row]", "reward += table[1, row] * U(not far)"),
         },

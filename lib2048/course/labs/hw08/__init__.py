@@ -245,7 +245,7 @@ def depths(random):
     cases = [(board, i % 2, SOME_VALUES[i % 4]) for i, board in enumerate(boards)]
     cases += [(board, 1, OWN) for board in boards]
     cases += [(board, 2, OWN) for board in _drawn(random, 1, 2, most=2)]
-    cases += [(board, 2, OWN) for board in _drawn(random, 1, 2, least=3, most=4)]
+    cases += _known(NARROW, 2, OWN)
     for plies in range(4):
         cases += _known([*RISKY, LARGE], plies, OWN)
     return [*cases, *_known(RISKY, 1, FIFTY), *_known(NARROW, 1, FAR), *_known([CORNERS], 2, BELOW)]

@@ -169,8 +169,10 @@ def _turns(random, games=2):
 
 
 def _states(random, count):
-    states = np.array([turn[2] for turn in _turns(random, 1) if not turn[-1]], np.uint64)
-    return random.choice(states, count, replace=False)
+    states = []
+    while len(states) < count:  # a game on a small board may be short
+        states += [turn[2] for turn in _turns(random, 1) if not turn[-1]]
+    return random.choice(np.array(states, np.uint64), count, replace=False)
 
 
 SMALL = from_tiles([[0, 2, 4, 8], [0, 0, 0, 0], [0, 0, 0, 0], [16, 0, 0, 32768]])
