@@ -245,7 +245,8 @@ def depths(random):
     cases = [(board, i % 2, SOME_VALUES[i % 4]) for i, board in enumerate(boards)]
     cases += [(board, 1, OWN) for board in boards]
     cases += [(board, 2, OWN) for board in _drawn(random, 1, 2, most=2)]
-    cases += _known(NARROW, 2, OWN)
+    states = [from_tiles(rows) for rows in TWO_DEPTHS]
+    cases += [(after, 2, OWN) for state in states for _, after, _ in afterstates(state)]
     for plies in range(4):
         cases += _known([*RISKY, LARGE], plies, OWN)
     return [*cases, *_known(RISKY, 1, FIFTY), *_known(NARROW, 1, FAR), *_known([CORNERS], 2, BELOW)]
