@@ -18,6 +18,7 @@ import make_class
 import nbformat
 import pytest
 
+from lib2048.course.labs.cases import refuse_unlucky
 from lib2048.course.labs.checks import check_text, start
 from lib2048.course.labs.collect import collect
 from lib2048.course.labs.course_folder import generate
@@ -246,6 +247,12 @@ def test_a_solution_of_another_class_fails_by_the_numbers(seed, lab):
         assert right == [True, ""] and is_told(name, *wrong, PLAIN, game), (name, right, wrong)
         back = check_text(find(name), answer(name, game, seed), None, 5)
         assert is_told(name, back.passed, back.reason, game, PLAIN), (name, back)
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("seed", [1, 4, 6])  # small tiles, short games, many 4s
+def test_a_class_has_cases_that_tell_every_known_wrong_answer(seed):
+    refuse_unlucky(seed, seed, game_for("own", seed), ("hw02", "hw08", "hw09"))
 
 
 @pytest.mark.slow
