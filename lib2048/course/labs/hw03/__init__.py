@@ -137,9 +137,12 @@ def later_games(random):
     return cases
 
 
+THREE = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))  # boards of made-up turns
+
+
 def repeated_boards(random):
     """Return made-up turns in which a board comes twice, which no game of 2048 has."""
-    a, b, c = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))
+    a, b, c = THREE
     orders = [[a, b, a], [a, a, b], [a, b, a, c], [b, a, c, a, b]]
     made = [[(int(random.integers(1, 9)), board) for board in order] for order in orders]
     return _unlearned(made)
@@ -159,7 +162,7 @@ def td_games(random):
     alphas = [0.5] * 6 + [0.1, 0.1, 0.8, 0.25]
     cases = [(V, turns, alpha) for V, turns, alpha in zip(tables, games * 2, alphas)]
     cases += [(filled({}), turns[-2:], 0.25) for turns in games if turns[-1][0] != turns[-2][0]]
-    a, b, c = ((2, 4), (0, 8)), ((2, 0), (4, 8)), ((0, 2), (8, 4))
+    a, b, c = THREE
     cases.append((filled({a: 8, c: 5}), [(4, a), (0, b), (8, c)], 0.5))  # the target of a is 0
     return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
 
@@ -254,9 +257,8 @@ def _turns(random, count):
         for state, action, reward, _, following in _random_game(rng):
             keys = [(state, other) for other in mdp.choices(state)]
             keys += [(following, other) for other in mdp.choices(following)]
-            lowest = rng.choice(
-                [1, -60, -20_000]
-            )  # below 0, what was never learned would be the largest
+            # Where values are below 0, what was never learned would be the largest.
+            lowest = rng.choice([1, -60, -20_000])
             Q = filled({key: float(lowest + random.integers(60)) for key in keys})
             cases.append((Q, state, action, reward, following, rng.choice([0.5, 0.25])))
     return cases[:count]
@@ -523,10 +525,9 @@ def best_of_means(V, afterstate):
 
 
 BEST = "max(totals, default=0)"
-# The best of a list by a loop that asks something of the best so far.
-RUNNING = (
-    "(lambda some: __import__('functools').reduce(lambda top, new: new if {} else top, some, 0))"
-)
+# The best of a list by a loop that takes a best of 0 for none.
+FALSY = ("(lambda some: __import__('functools').reduce("
+         "lambda top, new: new if not top or new > top else top, some, 0))")  # fmt: skip
 LAST = """    _, last = turns[-1]
     V[last] += alpha * (0 - V[last])
 """
@@ -572,7 +573,7 @@ EXERCISES = [
         },
         slips={
             "raised no_default": (", default=0", ""),
-            "falsy": (BEST, f"{RUNNING.format('not top or new > top')}(totals)"),
+            "falsy": (BEST, f"{FALSY}(totals)"),
             **{f"starts_high {n}": (BEST, f"max([{n}, *totals]) if totals else 0")
                for n in (-10, -100, -1000, -10_000)},
         },
@@ -781,7 +782,7 @@ EXERCISES = [
             "raises": (", default=0", ""),
             "no_target": ("+= alpha", "+= (reward + best != 0) * alpha"),
             "falsy": (f"max(({NEXT}), default=0)",
-                      f"{RUNNING.format('not top or new > top')}([{NEXT}])"),
+                      f"{FALSY}([{NEXT}])"),
             **{f"starts_high {n}": (NEXT, f"max({n}, Q[following, other]) for other in "
                                     "mdp.choices(following)") for n in (-10, -1000, -10_000)},
         },
