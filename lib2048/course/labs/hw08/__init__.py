@@ -224,6 +224,25 @@ def first_is_0(rows):
     return state, Values("such that the first action is worth 0, and others less", known.get)
 
 
+def then_first_is_0():
+    """Return an afterstate and values by which, whatever spawns, the first action is worth 0.
+
+    No action pays there, and all others are worth less: by the values of the afterstates, and by
+    those of the states after them.
+    """
+    afterstate, known = from_tiles(CORNERS), {}
+
+    def note(state):
+        for n, (_, after, _) in enumerate(afterstates(state)):
+            worth = known[int(after)] = -5.0 * (n > 0)
+            expected(after, lambda state: known.setdefault(int(state), worth))  # noqa: B023
+        return 0.0
+
+    expected(afterstate, note)
+    words = "such that after any spawn the first action is worth 0, and others less"
+    return afterstate, Values(words, known.get)
+
+
 def open_states(random):
     """Return cases of states in which some action is legal, with a value function each."""
     cases = [case for value in (OWN, BELOW, FAR) for case in _known(WAYS, value)]
@@ -249,7 +268,9 @@ def depths(random):
     cases += [(after, 2, OWN) for state in states for _, after, _ in afterstates(state)]
     for plies in range(4):
         cases += _known([*RISKY, LARGE], plies, OWN)
-    return [*cases, *_known(RISKY, 1, FIFTY), *_known(NARROW, 1, FAR), *_known([CORNERS], 2, BELOW)]
+    afterstate, value = then_first_is_0()
+    cases += [*_known(RISKY, 1, FIFTY), *_known(NARROW, 1, FAR), *_known([CORNERS], 2, BELOW)]
+    return [*cases, (afterstate, 1, value)]
 
 
 def choices(random):
@@ -274,7 +295,7 @@ def what_v_knows(random):
     """Return afterstates after which no game ends, with values of states."""
     boards = [from_tiles(rows) for rows in NARROW] + _drawn(random, 1, 6, 3, 6)
     cases = [(board, OWN if i % 2 else CORNER) for i, board in enumerate(boards)]
-    return cases + _known(NARROW[:1], FAR) + _known(NARROW, OWN)
+    return cases + [*_known(NARROW[:1], FAR), *_known(NARROW, OWN), then_first_is_0()]
 
 
 def questions(random):
@@ -290,6 +311,8 @@ def questions(random):
     cases += [(board, (1, 2, 1), (OWN,)) for board in boards]
     cases += [(board, (2, 1, 0), (OWN, ROOM)) for board in narrow]
     cases += [(mirrored, (1, 0), (OWN,)), *_known(RISKY, (1, 1), (OWN,))]
+    afterstate, value = then_first_is_0()
+    cases.append((afterstate, (1,), (value,)))
     return [(*case, {}) for case in cases]
 
 
@@ -569,6 +592,12 @@ def _without_depth(afterstate, plies, value):
 
 
 LEAF = "expected(after, value)", "value(after)"
+_falsy = changed(
+    best,
+    f"max(({PAYS} {LEGAL}), default=DEAD)",
+    f"(lambda some: __import__('functools').reduce({FALSY}, some) if some else DEAD)"
+    f"([{PAYS} {LEGAL}])",
+)
 _from_0 = changed(best, *OF_BEST["starts_at_0"])
 _infinite = changed(best, *OF_BEST["dead_end"])
 _lowest = changed(best, *OF_BEST["lowest"])
@@ -598,9 +627,7 @@ EXERCISES = [
             "raised no_default": (", default=DEAD", ""),
             "returned_none": ("default=DEAD", "default=None"),
             "merges": ("reward + ", "(reward > 0) + "),
-            "falsy": (f"max(({PAYS} {LEGAL}), default=DEAD)",
-                      f"(lambda some: __import__('functools').reduce({FALSY}, some) if some else "
-                      f"DEAD)([{PAYS} {LEGAL}])"),
+            "falsy": _falsy,
             "tile": ("reward + ", "reward / 2 + "),
             "wrong_type pair": (f"({PAYS} for _", f"(({PAYS}, _) for _",
                                 "default=DEAD", "default=(DEAD, 0)"),
@@ -644,6 +671,7 @@ EXERCISES = [
             "added above": ("return expected(", "return value(afterstate) + expected("),
             "added": ("lambda after: ", "lambda after: value(after) + "),
             "leaf_0": ("return value(afterstate)", "return 0.0"),
+            "best falsy": changed(ahead, best=_falsy),
         } | _inside(
             ahead,
             best=("no_reward", "reward_twice", "starts_at_0", "dead_end", "lowest", "mean", "stuck",
@@ -718,7 +746,8 @@ EXERCISES = [
         } | {f"dead_points {n}": changed(deeper, best=OF_DEAD[f"dead {n}"]) for n in FEW}
         | {f"dead_end {n}": changed(deeper, best=OF_DEAD[f"lowest {n}"]) for n in HUGE}
         | {f"both {n}": changed(deeper, *LEAF, best=OF_DEAD[f"lowest {n}"]) for n in HUGE}
-        | {"afterstates from_0": changed(deeper, *LEAF, best=_from_0)}
+        | {"afterstates from_0": changed(deeper, *LEAF, best=_from_0),
+           "best falsy": changed(deeper, best=_falsy)}
         | _inside(
             deeper,
             best=("no_reward", "reward_only", "reward_twice", "discounted", "starts_at_0", "mean",
@@ -756,6 +785,7 @@ EXERCISES = [
                           "    key ="),
             "own_cache as_well": ("    key =", "    table[afterstate], table = 0, "
                                   "tabled.__dict__.setdefault('known', {})\n    key ="),
+            "best falsy": changed(tabled, best=_falsy),
         } | _inside(tabled, best=("reward_twice", "lowest"), expected=("alive", "only_twos")),
         slips={
             "float": ("int(afterstate)", "float(afterstate)"),

@@ -288,11 +288,14 @@ def encoded(encode, boards):
 @contextlib.contextmanager
 def _watched(network):
     """Yield a dict that says, in the end, what became of a network: {"taught", "frozen"}."""
+    import torch
+
     before, found = copy.deepcopy(network.state_dict()), {}
     yield found
     numbers = network.state_dict().items()
     found["taught"] = not all(number.equal(before[name]) for name, number in numbers)
-    found["frozen"] = not all(weight.requires_grad for weight in network.parameters())
+    kept = all(weight.requires_grad for weight in network.parameters())
+    found["frozen"] = not (kept and torch.is_grad_enabled())
 
 
 def aimed(targets, net, batch):
@@ -524,6 +527,7 @@ EXERCISES = [
             "overwrote": ("        after", "        batch.next_rewards[:] = 0\n        after"),
             "taught": ("        return", "        network[1].weight *= 0.99\n        return"),
             "frozen": ("with torch.no_grad():", "if network.requires_grad_(False):"),
+            "frozen everywhere": ("with torch.no_grad():", "if torch.set_grad_enabled(False):"),
         },
         outcome=aimed, verdict=standing,
         result={"targets where the game goes on": "text", "targets where it is over": "text"},
@@ -602,6 +606,7 @@ EXERCISES = [
             "no_number tensor": (BEST, f"torch.tensor({BEST})"),
             "taught": ("    worth =", "    network[1].weight.data *= 0.99\n    worth ="),
             "frozen": ("with torch.no_grad():", "if network.requires_grad_(False):"),
+            "frozen everywhere": ("with torch.no_grad():", "if torch.set_grad_enabled(False):"),
             "nothing full": ("not legal", "not legal or to_exponents(board).all()"),
             "falsy": (f"return {BEST}", running("None", "not top or worth[action] > top")),
             **{f"nothing starts_high {n}": (f"return {BEST}", running(n, "worth[action] > top"))
