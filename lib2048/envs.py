@@ -33,14 +33,14 @@ import numbers
 import numpy as np
 
 from lib2048.game import board as boards
-from lib2048.game.batch import ILLEGAL, exponents, options
+from lib2048.game.batch import ILLEGAL, check_cells, exponents, options
 from lib2048.game.bits import WHOLE
 from lib2048.game.game import parse_game
 from lib2048.game.rng import stream
 from lib2048.game.tile_65536 import EXPONENT, TILE
 from lib2048.game.turn import next_state
 from lib2048.learn.lockstep import Lockstep
-from lib2048.learn.records import NEXT_GAME, check_boards
+from lib2048.learn.records import NEXT_GAME
 from lib2048.machine.extras import told
 
 with told("lib2048.envs"):
@@ -355,7 +355,7 @@ def _asked_for(options, game, shape=()):
         many = f", or {shape[0]} of them" if shape else ""
         raise ValueError(f"option board of reset is {options['board']!r}: say a uint64{many}")
     found = np.broadcast_to(found.astype(np.uint64), shape)
-    check_boards(found, game, "option board of reset")
+    check_cells(found, game, "option board of reset")
     if any(boards.is_over(board, game, word or 0) for board in found.reshape(-1)):
         raise ValueError("on this board no action is legal: begin from another")
     return found, word

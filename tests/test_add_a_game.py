@@ -27,6 +27,7 @@ from lib2048 import (
     save,
     stream,
 )
+from lib2048.exact import SmallGame
 from lib2048.game import by_rules, rules_2048
 from lib2048.game.board import afterstates, begin, from_tiles, next_state, to_tiles
 from lib2048.game.game import FAMILIES, parse_game, register
@@ -82,6 +83,15 @@ def test_its_value_is_what_the_page_derives(places):
         row = [0, 0, 0, 4]
         row[place] = card
         assert card * (place + 1) + after(tuple(row)) == Fraction(said) and said in text
+
+
+@pytest.mark.parametrize("four", [0, 1])
+def test_what_cannot_be_spawned_is_not_counted(four):
+    exact = SmallGame(2, 2, progress=False, four=four).optimal()
+    solved = by_rules.solve(f"2048:four={four}@2x2")
+    assert solved.value == pytest.approx(exact.start)
+    board = from_tiles([[2, 4], [8, 0]], "2048@2x2")
+    assert [chance for chance, _ in parse_game(f"2048:four={four}@2x2").outcomes(board)] == [1]
 
 
 def test_its_kernels_keep_to_the_rules(places):

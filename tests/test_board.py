@@ -9,17 +9,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from lib2048 import evaluate, record_game
+from lib2048 import Network, evaluate, record_game
 from lib2048.game import bits as bits_of
 from lib2048.game import board as fast
 from lib2048.game import rules_2048, spec
+from lib2048.game.batch import as_boards
 from lib2048.game.board import from_tiles, slide, spawn, symmetries, to_exponents, to_tiles
 from lib2048.game.rules_2048 import MERGING, SLIDES
+from lib2048.search.tree import SearchTree
 
 CELLS = st.one_of(st.just(0), st.integers(0, 4), st.integers(0, 15))
 EXPONENTS = st.lists(CELLS, min_size=16, max_size=16)
 BOARDS = EXPONENTS.map(lambda cells: sum(e << 4 * i for i, e in enumerate(cells)))
 HARDER = settings(max_examples=400)
+LARGE = from_tiles([[65536, 2, 0, 0], *[[0] * 4] * 3])
 
 
 @pytest.mark.parametrize("table, largest", [(MERGING, 65536), (SLIDES, 32768)])
@@ -143,6 +146,18 @@ def test_another_number_is_refused(tile, refused):
             "board 0x100 has tiles outside of those of 2048@2x2",
         ),
         (lambda: fast.to_text(1 << 8, "2049"), "unknown game '2049'"),
+        (lambda: slide(1 << 8, 0, "2048@2x2"), "board 0x100 has tiles outside"),
+        (lambda: fast.is_over(1 << 8, "2048@2x2"), "board 0x100 has tiles outside"),
+        (lambda: spawn(1 << 8, 1, "2048@2x2"), "board 0x100 has tiles outside"),
+        (lambda: slide(1.5, 0), "boards are whole numbers of 64 bits, not 1.5"),
+        (lambda: slide(-1, 0), "-0x1 is no board"),
+        (lambda: as_boards(np.array([1, -1])), "-0x1 is no board"),
+        (lambda: as_boards([1, -1]), "-0x1 is no board"),
+        (lambda: spawn(LARGE, 1), "`board.parts`"),
+        (lambda: fast.symmetries(LARGE), "`board.parts`"),
+        (lambda: Network("cells:01").lookups(LARGE), "`board.parts`"),
+        (lambda: Network("cells:01").places(LARGE), "`board.parts`"),
+        (lambda: SearchTree(Network("cells:01"), LARGE), "`board.parts`"),
     ],
 )
 def test_what_is_no_board_of_a_game_is_told_in_one_line(call, says, refused):

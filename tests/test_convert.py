@@ -205,6 +205,10 @@ NONE = "not a file of weights"
 WRONG = {
     "mono": (plus_table(b"mono0123"), "unknown table"),
     "cell twice": (plus_table(b"\x11\0\0\0\x02\0\0\0"), "twice"),
+    "more cells than weights": (
+        plus_table(b"\x45\x03\0\0\x02\0\0\0"),
+        "more cells than 256 weights",
+    ),
     "a table of a stage": (plus_table(b"\x01\0\0\x10\x08\0\0\0"), "unknown table"),
     "half numbers": (plus_table(nbytes=2), "2 bytes"),
     "double numbers": (plus_table(nbytes=8), "8 bytes"),

@@ -23,8 +23,9 @@ from lib2048.machine.arrays import Archive, write_arrays
 class Plain:
     """The same endgame, solved as one would write it down: tiles, a memo, and no layers."""
 
-    def __init__(self, formation):
+    def __init__(self, formation, four=0.1):
         self.target, self.cells, large = formation.target, formation.cells, iter(range(15, 0, -1))
+        self.spawned = [(tile, chance) for tile, chance in ((2, 1 - four), (4, four)) if chance]
         self.empty = tuple(0 if c in self.cells else 1 << next(large) for c in range(16))
         self.value, self.after = cache(self._value), cache(self._after)
 
@@ -48,23 +49,27 @@ class Plain:
         return sum(
             chance * self.value((*board[:c], tile, *board[c + 1 :])) / len(free)
             for c in free
-            for tile, chance in ((2, 0.9), (4, 0.1))
+            for tile, chance in self.spawned
         )
 
     def start(self):
         found = 0.0
         for a, b in permutations(self.cells, 2):
-            for (x, first), (y, second) in product([(2, 0.9), (4, 0.1)], repeat=2):
+            for (x, first), (y, second) in product(self.spawned, repeat=2):
                 board = [*self.empty]
                 board[a], board[b] = x, y
                 found += first * second * self.value(tuple(board))
         return found / (len(self.cells) * (len(self.cells) - 1))
 
 
-@pytest.mark.parametrize("name, target", [("411", 32), ("33", 32), ("222", 16), ("1113", 16)])
-def test_a_plain_solver_says_the_same(name, target):
-    table = endgame.solve(name, target, progress=False, exact=True)
-    plain, states = Plain(table.formation), set()
+@pytest.mark.parametrize(
+    "name, target, four",
+    [("411", 32, 0.1), ("33", 32, 0.1), ("222", 16, 0.3), ("1113", 16, 0.1)]
+    + [(name, 16, four) for name in ("22", "31") for four in (0, 1)],
+)
+def test_a_plain_solver_says_the_same(name, target, four):
+    table = endgame.solve(name, target, progress=False, exact=True, four=four)
+    plain, states = Plain(table.formation, four), set()
     value = plain._value
     plain.value = cache(lambda board: states.add(board) or value(board))
     assert table.start == pytest.approx(plain.start(), abs=1e-12)

@@ -252,6 +252,25 @@ def test_a_player_searches_the_smaller_board():
         assert values != Search(OURS, plies).decide(board)[1]
 
 
+def test_the_rewards_are_those_of_the_board_itself():
+    board = from_tiles([[32768, 16384, 16384, 2], [0, 0, 0, 4], [0] * 4, [0] * 4])
+    nothing = Network("cells:01")
+    assert SearchPlayer(nothing, 1).values(board) == {1: 32768, 2: 0, 3: 32768}
+    for plies in (2, 3):  # below the first action the smaller board is searched
+        found = SearchPlayer(nothing, plies).values(board)
+        small = Search(nothing, plies).decide(halved(board))[1]
+        assert found == pytest.approx({1: small[1] + 16384, 2: small[2], 3: small[3] + 16384})
+
+
+def test_weights_in_place_of_others_are_searched():
+    network, board = Network("cells:01"), from_tiles([[2, 2, 0, 0], *[[0] * 4] * 3])
+    players = {plies: SearchPlayer(network, plies) for plies in (2, 3)}
+    before = {plies: who.values(board) for plies, who in players.items()}
+    network.weights = np.ones_like(network.weights)
+    for plies, who in players.items():
+        assert who.values(board) == SearchPlayer(network, plies).values(board) != before[plies]
+
+
 def test_many_boards_are_searched_at_once_as_one_by_one():
     steps = record_game(OURS, seed=2)[::40] + record_game(OURS, seed=2)[-1:]
     boards, words = ([getattr(step, name) for step in steps] for name in ("board", "word"))

@@ -17,7 +17,7 @@ from lib2048 import (
 )
 from lib2048.course import collect, fit, rollouts
 from lib2048.game.board import next_state
-from lib2048.play.players import SearchPlayer
+from lib2048.play.players import SearchPlayer, player
 from lib2048.play.statistics import mean_ci95
 
 STUCK = from_tiles([[2, 4, 8, 16], [16, 8, 4, 32], [2, 4, 8, 16], [16, 8, 32, 0]])
@@ -39,6 +39,10 @@ def test_a_game_that_is_over_as_it_begins_scores_nothing():
     found = collect(board_table("1x2"), 20, seed=1)
     assert (found.scores == evaluate(board_table("1x2"), 20, seed=1).scores).all()
     assert (found.starts == found.ends).any()
+    assert len(found.returns) == len(found.rewards)
+    single = (collect(player("random", "2048@1x2"), 1, seed=seed) for seed in range(99))
+    none = next(games for games in single if not len(games.rewards))
+    assert none.scores.tolist() == [0] and none.returns.tolist() == none.turns.tolist() == []
 
 
 @pytest.mark.parametrize("plies", [None, 1, 2])
@@ -105,6 +109,13 @@ def test_fit_is_the_plain_rule():
     assert np.count_nonzero(fast.weights)
 
 
+def test_fit_takes_the_error_of_the_value_that_an_optimistic_network_has():
+    small = Network("cells:01@2x2", optimistic=1000)
+    for _ in range(100):
+        fit(small, [0x12], [50], 0.5)
+    assert small.value(0x12) == pytest.approx(50, abs=0.1)
+
+
 def test_fit_goes_by_the_network_s_own_functions():
     table = board_table("2x2")
     board = np.array([0x21], np.uint64)
@@ -120,3 +131,9 @@ def test_what_is_no_example_is_refused(games):
         fit(small, games.afterstates[:2], [1, np.nan])
     with pytest.raises(ValueError, match="a network of afterstates in one stage"):
         fit(Network("cells:01", "q"), games.afterstates[:2], [1, 2])
+    with pytest.raises(ValueError, match="whole numbers of 64 bits, not 1.5"):
+        fit(small, [1.5], [1])
+    with pytest.raises(ValueError, match="outside of those of 2048@2x2"):
+        fit(Network("cells:01@2x2"), [0x1111222233334444], [1])
+    with pytest.raises(ValueError, match="outside of those of 2048@2x2"):
+        rollouts(player("greedy", "2048@2x2"), [0x1111222233334444], 1)

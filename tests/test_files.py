@@ -1,6 +1,7 @@
 """A file that is read as a whole is a plain one of some size; all else is one clear line."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,14 @@ def test_a_text_may_begin_by_its_mark_and_end_its_lines_as_windows_does(tmp_path
     (tmp_path / "a").write_bytes(b"\xef\xbb\xbfone\r\ntwo\n")
     assert read_text(tmp_path / "a") == "one\ntwo\n"
     assert read_bytes(tmp_path / "a", 12)[3:] == b"one\r\ntwo\n"
+
+
+def test_two_threads_may_write_one_file(tmp_path):
+    texts = ["a" * 100_000, "b" * 100_000]
+    with ThreadPoolExecutor() as pool:
+        for _ in pool.map(lambda n: write_text(tmp_path / "file", texts[n % 2]), range(60)):
+            assert read_text(tmp_path / "file") in texts
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 @needs_fifos

@@ -99,6 +99,7 @@ def test_without_a_game_from_the_initial_state_there_is_no_mean():
 @pytest.mark.parametrize("last, mean", [(1, 70), (2, 60), (3, 40), (1000, 3520 / 7)])
 def test_mean_of_the_last_games(last, mean):
     assert a_history().mean_last(last) == pytest.approx(mean)
+    assert len(a_history().last(0)) == 0
 
 
 def test_statistics_block_is_the_fields():

@@ -303,6 +303,7 @@ WRONG = {
     "an unknown key of play": (PLAY + "plies = 3", "a: unknown key 'plies'"),
     "a policy that looks ahead": (PLAY + 'player = "random"\ndepth = 2', "does not look ahead"),
     "no depth": (PLAY + 'player = "heuristic"\ndepth = 0', "a: depth 0"),
+    "two words for a depth": (RUN + 'tests = {1 = 2, 01 = 3}', "tests 01: plies are whole numbers"),
     "no game to play": (PLAY + 'player = "random"\ngames = 0', "a: games 0"),
     "no thread": (PLAY + 'player = "random"\nthreads = 0', "threads 0: both must be whole numbers"),
     "a game that nobody knows": (PLAY + 'player = "random"\ngame = "go"', "unknown game 'go'"),

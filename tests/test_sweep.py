@@ -180,6 +180,21 @@ def test_a_run_that_fails_stops_no_other(tmp_path, capsys):
     assert (tmp_path / "o" / "fine-seed1" / "weights.npz").exists()
 
 
+def test_what_has_no_mean_is_kept_without_one(tmp_path, capsys):
+    """No game of a run may begin with two tiles, and none of a player's may have an action."""
+    text = f'[[run]]\nname = "jumps"\nnetwork = "{SMALL}"\nrule = "tc"\nstarts = "s-jump"\n'
+    text += 'games = 1\nseeds = [1, 2, 3]\n[[run]]\nname = "tiny"\nactions = 100\n'
+    (tmp_path / "runs.toml").write_text(text + 'network = "cells:01@2048:four=0.5@1x2"\n')
+    text = '[[play]]\nname = "dead"\nnetwork = "runs/tiny-seed1"\ndepth = 2\ngames = 1\n'
+    (tmp_path / "plays.toml").write_text(text)
+    for name in ("runs", "plays") * 2:  # the second time it reads what it has kept
+        said = [str(tmp_path / f"{name}.toml"), "--out", str(tmp_path / name), "--json"]
+        assert main(["sweep", *said]) == 0 and json.loads(capsys.readouterr().out)["failed"] == 0
+    done = {path.parent.name: json.loads(path.read_text()) for path in tmp_path.rglob("done.json")}
+    assert [row["mean_plies"] for row in done.pop("dead")["rows"]] == [None]
+    assert None in [one["mean_last"] for one in done.values()]
+
+
 # ---------------------------------------------------------------- what is refused
 
 

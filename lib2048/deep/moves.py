@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game.batch import ILLEGAL, options
+from lib2048.game.batch import ILLEGAL, check_cells, options
 from lib2048.game.board import WHOLE
 from lib2048.game.frontier import tile_sums
 from lib2048.game.game import agreed, parse_game
 from lib2048.game.rng import seed_bits, turn_kernel, unit
 from lib2048.learn.lockstep import Lockstep, play_in_step
-from lib2048.learn.records import check_boards, new_results
+from lib2048.learn.records import new_results
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.kernels import kernel
 from lib2048.networks.network import FORMS
@@ -167,7 +167,7 @@ class GameBatch:
         check_arrays(state, forms, path)
         if (state["turn_rewards"][:1] == ILLEGAL).any():
             raise ValueError(f"{path}: holds a game that was over before its first action")
-        check_boards(state["turn_boards"], self.games.game, path)
+        check_cells(state["turn_boards"], self.games.game, path)
         self.games.check(state, path)
         if not (moves[0] or (state["place_number"] >= 0).any()):
             raise ValueError(f"{path}: its games are over before their first action")

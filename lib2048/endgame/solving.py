@@ -118,8 +118,8 @@ def _reach_afterstates(positions, walls, total, chunk, states, afterstates):
 
 
 @kernel
-def _reach_states(positions, walls, total, chunk, afterstates, states):
-    """Mark the states that spawns make of a chunk's marked afterstates."""
+def _reach_states(positions, walls, total, chunk, afterstates, states, chances):
+    """Mark the states that spawns make of a chunk's marked afterstates; chances: see `_expect`."""
     _, ones, twos = members(positions, afterstates, total, *chunk)
     for i in range(len(ones)):
         board, _ = boards_of(positions, walls, ones, twos, i)
@@ -127,8 +127,9 @@ def _reach_states(positions, walls, total, chunk, afterstates, states):
         for cell in range(len(positions.cells)):
             if is_empty(board, positions.cells[cell]):
                 for tile in (1, 2):
-                    found = after_spawn(positions, board, code, cell, tile)
-                    set_bit(states.marks, number_after(positions, found))
+                    if chances[tile - 1] > 0:
+                        found = after_spawn(positions, board, code, cell, tile)
+                        set_bit(states.marks, number_after(positions, found))
 
 
 @kernel
@@ -151,9 +152,10 @@ def _expect(
             found, empty = 0.0, 0
             for cell in range(len(positions.cells)):
                 if is_empty(board, positions.cells[cell]):
-                    place = number_after(positions, after_spawn(positions, board, code, cell, tile))
-                    found += values[rank(states, place) - begin]
                     empty += 1
+                    if chances[tile - 1] > 0:
+                        there = after_spawn(positions, board, code, cell, tile)
+                        found += values[rank(states, number_after(positions, there)) - begin]
             value += chances[tile - 1] * found
         out[before - first + i] = value / empty
 
@@ -288,7 +290,7 @@ class Build:
         self._each(crowd, total, slide, self.states, self.afterstates)
         self._count(self.afterstates, total)
         spawn = partial(_reach_states, self.positions, self.formation.walls, total)
-        self._each(crowd, total, spawn, self.afterstates, self.states)
+        self._each(crowd, total, spawn, self.afterstates, self.states, np.array(self.chances))
 
     def _value(self, crowd, total, back, following, start):
         """Keep the values of the layer's afterstates, find those of its states; return the next
@@ -340,11 +342,12 @@ class Build:
     def starts(self):
         """{layer: (boards, chances)} of two random tiles on two random cells, where walls may move
         around all their arrangements."""
-        formation, found = self.formation, {2: [], 3: [], 4: []}
+        tiles = [tile for tile, chance in zip((1, 2), self.chances) if chance > 0]
+        formation, found = self.formation, {sum(two): [] for two in product(tiles, repeat=2)}
         for walls in self._arrangements():
             cells = [cell for cell in formation.cells if not walls >> 4 * cell & 15]
             for a, b in combinations(cells, 2):
-                for first, second in product((1, 2), repeat=2):
+                for first, second in product(tiles, repeat=2):
                     found[first + second].append(walls | first << 4 * a | second << 4 * b)
         return {total: self._alike(total, boards) for total, boards in found.items()}
 

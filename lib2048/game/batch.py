@@ -3,12 +3,10 @@
 `frontier` works on *sets* of boards; here board i stays number i.
 """
 
-from numbers import Integral
-
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.bits import WHOLE, symmetries_kernel
+from lib2048.game.bits import WHOLE, one_board, symmetries_kernel
 from lib2048.game.tile_65536 import in_state
 from lib2048.machine.kernels import kernel, part
 
@@ -124,25 +122,23 @@ def as_boards(boards):
     """Return boards as a contiguous uint64[n].
 
     Raises:
-        ValueError: for fractions, and for one that `board.whole` has made of a board with a 65536.
+        ValueError: for what `bits.one_board` refuses.
     """
     given = boards if isinstance(boards, np.ndarray) else np.array(boards, object)
-    if given.dtype.kind not in "iu" and not all(isinstance(one, Integral) for one in given.flat):
-        raise ValueError(f"boards are whole numbers of 64 bits, not {given.flat[0]!r}")
-    try:
-        return np.ascontiguousarray(boards, np.uint64).reshape(-1)
-    except OverflowError:
-        raise ValueError(
-            "a board is an integer of 64 bits here; of one with a 65536 give the two numbers that "
-            "`board.parts` returns"
-        ) from None
+    if given.dtype.kind == "u" or given.dtype.kind == "i" and (given >= 0).all():
+        return np.ascontiguousarray(given, np.uint64).reshape(-1)
+    return np.array([one_board(one) for one in given.flat], np.uint64)
 
 
-def check_cells(boards, game):
-    """Raise ValueError, in one line, for tiles outside of a game's board; boards: uint64[n]."""
+def check_cells(boards, game, what=""):
+    """Raise ValueError, in one line, for tiles outside of a game's board.
+
+    boards: uint64, one or more; what: where they were found.
+    """
+    boards = np.ravel(np.asarray(boards, np.uint64))
     if game.cells != WHOLE.cells and (outside := boards & ~(game.cells * np.uint64(15))).any():
-        board = boards[outside > 0][0]
-        raise ValueError(f"board {int(board):#x} has tiles outside of those of {game.name}")
+        board, what = boards[outside > 0][0], what and f"{what}: "
+        raise ValueError(f"{what}board {int(board):#x} has tiles outside of those of {game.name}")
 
 
 def as_states(boards, words=None, game=WHOLE):

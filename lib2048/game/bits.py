@@ -9,6 +9,8 @@ board: shifting all of them back by the missing columns or rows (`Game.right`, `
 them where they belong.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 from lib2048.game.game import new_game
@@ -78,12 +80,30 @@ def symmetries_kernel(board, game=WHOLE):
     return images
 
 
+def one_board(board):
+    """Return a board as np.uint64.
+
+    Raises:
+        ValueError: for a fraction, a number below 0, and one that `board.whole` has made of a board
+            with a 65536.
+    """
+    if not isinstance(board, Integral):
+        raise ValueError(f"boards are whole numbers of 64 bits, not {board!r}")
+    if not 0 <= int(board) < 1 << 64:
+        raise ValueError(
+            f"{int(board):#x} is no board: an integer of 64 bits, from 0 on; of one with a 65536 "
+            "give the two numbers that `board.parts` returns"
+        )
+    return np.uint64(board)
+
+
 def symmetries(board, game=WHOLE):
     """Return the 8 boards that turning and mirroring make of one: uint64[8], itself first.
 
-    A board that is not square has four images, and each is there twice.
+    A board that is not square has four images, and each is there twice.  Raises ValueError for what
+    `one_board` refuses.
     """
-    return symmetries_kernel(np.uint64(board), game)
+    return symmetries_kernel(one_board(board), game)
 
 
 @kernel

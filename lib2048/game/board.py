@@ -7,10 +7,12 @@ needs more bits, a 65536, is a 15 whose cell the word of the state tells (see `t
 only a board is shown or given, that word may stand above its 64 bits: see `whole` and `parts`.
 """
 
+from numbers import Integral
+
 import numpy as np
 
 from lib2048.game.batch import check_cells
-from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, symmetries
+from lib2048.game.bits import LARGEST_EXPONENT, WHOLE, empty_mask, one_board, symmetries
 from lib2048.game.game import parse_game
 from lib2048.game.rules_2048 import spawn_with
 from lib2048.game.spec import ACTIONS, DOWN, LEFT, RIGHT, UP
@@ -81,10 +83,10 @@ def parts(board, word=0):
     """
     if isinstance(board, np.uint64):
         return board, np.uint64(word)
-    above = int(board) >> 64
+    above = int(board) >> 64 if isinstance(board, Integral) else 0
     if not 0 <= above <= 16 or above and int(board) >> 4 * (above - 1) & 15 != LARGEST_EXPONENT:
         raise ValueError(f"{int(board):#x} is no board: 64 bits, and above them where a {TILE} is")
-    return np.uint64(int(board) & (1 << 64) - 1), np.uint64(above or word)
+    return one_board(int(board) & (1 << 64) - 1 if above else board), np.uint64(above or word)
 
 
 def word_after(board, word, action, game=WHOLE):
@@ -118,7 +120,7 @@ def to_tiles(board, game=WHOLE):
         ValueError: for tiles outside of the game's board.
     """
     game = parse_game(game)
-    check_cells(np.array([parts(board)[0]], np.uint64), game)
+    check_cells(parts(board)[0], game)
     tiles = [game.tile(e) for e in to_exponents(board)]
     return [tiles[row : row + game.columns] for row in range(0, 4 * game.rows, 4)]
 
@@ -139,11 +141,12 @@ def slide(board, action, game=WHOLE, word=0):
         (afterstate np.uint64, reward int).  An illegal action returns the board itself and 0.
 
     Raises:
-        ValueError: for another action.
+        ValueError: for another action, and for tiles outside of the game's board.
     """
     if action not in (0, 1, 2, 3):
         raise ValueError(f"action {action!r}: use 0 Up, 1 Right, 2 Down or 3 Left")
     (board, word), game = parts(board, word), parse_game(game)
+    check_cells(board, game)
     game = game._replace(apart=True) if word else game
     afterstate, reward = game.rules.slide_one(board, np.uint64(action), game)
     return np.uint64(afterstate), int(reward)
@@ -163,15 +166,17 @@ def spawn(board, luck, game=WHOLE):
         board, luck: uint64 (see `rng.stream`).
 
     Raises:
-        ValueError: when no cell is empty.
+        ValueError: when no cell is empty, and for what `bits.one_board` refuses.
     """
     game = parse_game(game)
     if game.rules.SHOWN:
         raise ValueError(f"{game.name}: what comes depends on the action, so say next_state(…)")
-    if not empty_mask(np.uint64(board)) & game.cells:
+    board = one_board(board)
+    check_cells(board, game)
+    if not empty_mask(board) & game.cells:
         raise ValueError("this board is full: there is no cell to spawn a tile in")
     zero = np.uint64(0)
-    board, _, _, luck = game.rules.spawn(np.uint64(board), zero, zero, zero, np.uint64(luck), game)
+    board, _, _, luck = game.rules.spawn(board, zero, zero, zero, np.uint64(luck), game)
     return np.uint64(board), np.uint64(luck)
 
 

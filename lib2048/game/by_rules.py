@@ -50,7 +50,7 @@ class Solved(NamedTuple):
 
     value, moves: the expected score, dealt cards of Threes! included, and number of actions;
     states, afterstates, terminal: how many there are, states with what they remember, afterstates
-    as the rules tell them apart.
+    as the rules tell them apart: of those that play alike one, and the states after it.
     """
 
     game: Game

@@ -152,17 +152,20 @@ def spawn(afterstate, word, action, moved, luck, game=WHOLE):
 def outcomes(afterstate, word, action, moved, game, boards, words, weights, at):
     """List what luck can put in: in each empty cell a 2 and a 4; return (count, empty cells).
 
-    Writes uint64 boards[at …] and float64 weights[at …], the chance of each tile; words stay 0.
+    Writes uint64 boards[at …] and float64 weights[at …], the chance of each tile, which is not 0;
+    words stay 0.
     """
     empty, cells, last = empty_mask(afterstate) & game.cells, 0, at
     while empty:
         cell = empty & (~empty + np.uint64(1))
         empty ^= cell
         cells += 1
-        boards[last], weights[last] = afterstate | cell, 1 - game.four
-        last += np.uint64(1)
-        boards[last], weights[last] = afterstate | (cell << np.uint64(1)), game.four
-        last += np.uint64(1)
+        if game.four < 1:
+            boards[last], weights[last] = afterstate | cell, 1 - game.four
+            last += np.uint64(1)
+        if game.four > 0:
+            boards[last], weights[last] = afterstate | (cell << np.uint64(1)), game.four
+            last += np.uint64(1)
     return last - at, cells
 
 

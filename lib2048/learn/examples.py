@@ -3,6 +3,7 @@
 import numpy as np
 from numba import types
 
+from lib2048.game.batch import as_states
 from lib2048.game.game import Game
 from lib2048.learn.games import functions_of
 from lib2048.learn.rules import UPDATE_SIGNATURE
@@ -36,6 +37,7 @@ def fit(network, afterstates, labels, alpha=0.1):
     boards, labels = _boards(network, afterstates), np.ascontiguousarray(labels, np.float32)
     if labels.shape != boards.shape or not np.isfinite(labels).all():
         raise ValueError(f"labels: use one finite number for each of the {len(boards)} boards")
+    labels = labels - np.float32(network.optimistic)
     parts, rate = functions_of(network, "td"), np.float32(alpha / network.lookups_per_board)
     for at in range(0, len(boards), TOGETHER):
         here = slice(at, at + TOGETHER)
@@ -58,7 +60,7 @@ def places(network, afterstates):
 def _boards(network, afterstates):
     if network.form != "afterstate" or network.stages.marks:
         raise ValueError(f"{network!r}: use a network of afterstates in one stage")
-    return np.ascontiguousarray(afterstates, np.uint64)
+    return as_states(afterstates, game=network.game)[0]
 
 
 @compiled(

@@ -6,7 +6,7 @@ from concurrent.futures import wait
 
 import numpy as np
 
-from lib2048.game.batch import as_states
+from lib2048.game.batch import as_states, check_cells
 from lib2048.game.rng import seed_bits
 from lib2048.learn import rules
 from lib2048.learn.loop import BEFORE_FIRST, ONE, choose_kernel, play_kernel
@@ -24,7 +24,6 @@ from lib2048.learn.records import (
     Functions,
     Limits,
     Method,
-    check_boards,
     joined,
     new_results,
     new_work,
@@ -108,7 +107,7 @@ class Games:
         self, network, method, seed, functions=None, memory=None, lanes=2, first_game=0, stride=1
     ):
         self.functions = functions or functions_of(network)
-        self.weights, self.method, self.seed = network.weights, method, seed_bits(seed)
+        self.network, self.method, self.seed = network, method, seed_bits(seed)
         self.memory = new_memory(0) if memory is None else memory
         self.lanes = records(lanes, LANE)
         self.lanes["number"] = self.lanes["start"] = -1
@@ -143,7 +142,7 @@ class Games:
             board = self.work.trial[0] if method.backward else entry["board"]
             for error in (entry["error"], 1, -1, 100, -100):
                 places = self.work.entries[at : at + n].copy()
-                told = self.weights, self.memory, places, np.float32(error), method.rate
+                told = self.network.weights, self.memory, places, np.float32(error), method.rate
                 if slot < lane["length"]:
                     yield int(board), told
 
@@ -161,7 +160,7 @@ class Games:
         self.counters[ROWS], self._last_action[0] = 0, last_action
         more = self.method.game.bind(play_kernel)()(
             tuple(self.functions),
-            self.weights,
+            self.network.weights,
             self.memory,
             self.method,
             self.lanes,
@@ -191,7 +190,7 @@ class Games:
         self._check_lanes(lanes, path)
         last = lanes["start"] + lanes["length"]
         check_trail(self.method.start, self.starts, state, last, path)
-        check_boards(state["trail"], self.method.game, path)
+        check_cells(state["trail"], self.method.game, path)
         check_arrays(state, self._past_forms(lanes["length"]), path)
 
     def _forms(self):
@@ -222,7 +221,7 @@ class Games:
     def _check_lanes(self, lanes, path):
         """Raise ValueError where what follows from the others is something else."""
         method, lengths = self.method, lanes["length"].astype(np.uint64)
-        check_boards(lanes["board"], method.game, path)
+        check_cells(lanes["board"], method.game, path)
         begun = (lengths > 0) & method.learn
         follows = {
             "slot": np.where(begun, (lengths - ONE) % method.slots, BEFORE_FIRST),

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import ILLEGAL, slide_into, worths
+from lib2048.game.batch import ILLEGAL, check_cells, slide_into, worths
 from lib2048.game.bits import WHOLE
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.tile_65536 import in_state
@@ -20,7 +20,6 @@ from lib2048.learn.records import (
     NEXT_GAME,
     ROWS,
     TURN,
-    check_boards,
     joined,
     new_results,
 )
@@ -191,8 +190,8 @@ class Lockstep:
         """
         check_arrays(state, self._forms(), path)
         places = self._places_in(state)
-        check_boards(places["board"], self.game, path)
-        check_boards(state["trail"], self.game, path)
+        check_cells(places["board"], self.game, path)
+        check_cells(state["trail"], self.game, path)
         last = places["start"] + places["length"]
         check_trail(self._limits.start, self.starts, state, last, path)
         self._check_turn(places, np.asarray(state["counters"]), path)

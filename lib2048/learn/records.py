@@ -146,11 +146,5 @@ def new_work(lanes, n, method):
     )
 
 
-def check_boards(boards, game, what):
-    """Raise ValueError, in one line, where a board has a tile outside of its size."""
-    if (np.asarray(boards, np.uint64) & ~(game.cells * np.uint64(15))).any():
-        raise ValueError(f"{what}: holds a board with a tile outside of it")
-
-
 FUNCTIONS = types.Tuple([numba_type(kind) for kind in Functions.__annotations__.values()])
 LANES = numba.from_dtype(LANE)[::1]

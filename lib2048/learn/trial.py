@@ -187,7 +187,8 @@ class _Plain:
             if before is not None and "update" in self.functions:
                 self.error = best - self._value(tables[0], before)
                 positions = self._positions(before)
-                self._learn(self._on("update", before), *tables, positions)
+                self._on("update", before)
+                self._learn(*tables, positions)
             if after is None:
                 number += 1
                 board, word, luck = begin(stream(2048, number), game)
@@ -205,7 +206,8 @@ class _Plain:
     def _value(self, weights, board):
         positions = self._positions(board)
         if "value" in self.functions:
-            return self._valued(self._on("value", board), weights, positions)
+            self._on("value", board)
+            return self._valued(weights, positions)
         return float(weights[positions].sum())
 
     def _try_index(self, board):
@@ -234,9 +236,9 @@ class _Plain:
 
     def _try_value(self, board):
         weights, _, positions = self._tables(board)
-        self._valued(board, weights, positions)
+        self._valued(weights, positions)
 
-    def _valued(self, board, weights, positions):
+    def _valued(self, weights, positions):
         """Return what the reader's value says of a board, checked."""
         given = [self._watched(array.copy()) for array in (weights, positions)]
         answer = self._call(*given)
@@ -249,9 +251,9 @@ class _Plain:
         return float(answer)
 
     def _try_update(self, board):
-        self._learn(board, *self._tables(board))
+        self._learn(*self._tables(board))
 
-    def _learn(self, board, weights, memory, positions):
+    def _learn(self, weights, memory, positions):
         """Let the reader's update change tables, and check what it did to them."""
         before = weights.copy(), memory.copy()
         if self.takes == OF_A_RULE:  # between the look-ups of others

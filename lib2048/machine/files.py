@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 import stat
+import threading
 import time
 import tomllib
 from pathlib import Path
@@ -41,7 +42,7 @@ def write_atomic(path, write, nbytes=0):
     if free < nbytes + SPARE_BYTES:
         what = f"{nbytes >> 20} MiB to write, {free >> 20} MiB free on this disk"
         raise OSError(f"{path}: {what}, of which {SPARE_BYTES >> 20} MiB stay free")
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part = path.with_name(f".{path.name}.{threading.get_ident()}.{os.getpid()}.part")
     _parts.add(part)
     try:
         with open(part, "wb") as file:

@@ -193,6 +193,8 @@ def _plus_cells(reader, name, size):
         reader.refuse(f"unknown table {name.decode('latin-1').strip()!r}: it names no cells")
     if not 0 < length <= LONGEST_TUPLE or size != 16**length:
         reader.refuse(f"table {sign:x} has {size} weights, not 16^1 to 16^{LONGEST_TUPLE}")
+    if sign >= size:
+        reader.refuse(f"unknown table {sign:x}: it names more cells than {size} weights are for")
     return reader.cells(f"{sign:0{length}x}"), width
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numba import types
 
 from lib2048.game.batch import as_states
+from lib2048.game.bits import one_board
 from lib2048.game.board import WHOLE, symmetries, to_exponents
 from lib2048.game.game import Game
 from lib2048.machine.kernels import compiled, numba_type
@@ -316,7 +317,8 @@ class Network(Geometry):
         """Return where the weights of a board's look-ups lie: uint32[8·m], in `weights`."""
         images = np.zeros(IMAGES, np.uint64)
         found = np.zeros(BOARDS_AT_ONCE * self.lookups_per_board, np.uint32)
-        image_boards(np.array([board, 0, 0, 0], np.uint64), np.uint64(0), images, self.game)
+        four = np.array([one_board(board), 0, 0, 0], np.uint64)
+        image_boards(four, np.uint64(0), images, self.game)
         self.look(images, found, np.uint64(0))
         heads = np.tile(TURNED[:, head] * self.head_size, len(self.tuples))
         moved = heads + np.uint64(self.stage(board, word)) * self.stages.size

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game.bits import BYTES, LARGEST_EXPONENT, NIBBLES, ONES, empty_mask
+from lib2048.game.board import parts
 from lib2048.machine.kernels import kernel
 
 MOST_MARKS = 5
@@ -58,7 +59,7 @@ class Stages(NamedTuple):
 
     def of(self, board, word=0):
         """Return the stage of a state or afterstate, 0 … 2^g − 1."""
-        return int(stage_kernel(np.uint64(board), np.uint64(word), self.marks, self.lowest))
+        return int(stage_kernel(*parts(board, word), self.marks, self.lowest))
 
     def tiles(self, stage):
         """Return the tiles that mark a stage, the largest first; none for stage 0."""

@@ -7,6 +7,7 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
+from lib2048.game.batch import as_states
 from lib2048.game.game import SEAM, Game
 from lib2048.game.rng import seed_bits, stream_kernel
 from lib2048.game.turn import next_state
@@ -49,8 +50,7 @@ class Experience(NamedTuple):
     @property
     def scores(self):
         """The score of each game, int64[games]."""
-        sums = np.concatenate([[0], np.cumsum(self.rewards)])
-        return sums[self.ends] - sums[self.starts]  # also of a game that is over as it begins
+        return self._sums[self.ends] - self._sums[self.starts]  # also of one over as it begins
 
     @property
     def turns(self):
@@ -61,8 +61,11 @@ class Experience(NamedTuple):
     @property
     def returns(self):
         """The points that were still made after each afterstate (its return), int64[n]."""
-        so_far = np.cumsum(self.rewards)
-        return np.repeat(so_far[self.ends - 1], self.ends - self.starts) - so_far
+        return np.repeat(self._sums[self.ends], self.ends - self.starts) - self._sums[1:]
+
+    @property
+    def _sums(self):
+        return np.concatenate([[0], np.cumsum(self.rewards)])
 
 
 def collect(who, games, seed=TEST_SEED):
@@ -103,9 +106,9 @@ def rollouts(who, afterstates, games, seed=TEST_SEED):
         ValueError: as `collect` does, and for a game where more than the board says what comes.
     """
     check_games(games, 1)
-    boards = np.ascontiguousarray(afterstates, np.uint64)
-    means = np.zeros(len(boards))
     who, told, policy, context = _deciding(who)
+    boards, _ = as_states(afterstates, game=who.game)
+    means = np.zeros(len(boards))
     if who.game.rules.SHOWN:
         raise ValueError(f"{who.game.name}: what comes depends on more than the board")
     _rolling_out(told, who.game.rules)(

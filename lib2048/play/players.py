@@ -16,9 +16,9 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import options
+from lib2048.game.batch import check_cells, options
 from lib2048.game.bits import WHOLE
-from lib2048.game.board import afterstates, begin
+from lib2048.game.board import afterstates, begin, parts
 from lib2048.game.game import SEAM, Game, agreed, parse_game
 from lib2048.game.rng import below, draw, seed_bits, stream, stream_kernel
 from lib2048.game.tile_65536 import in_state, largest
@@ -202,8 +202,9 @@ class PolicyPlayer(Player):
 
     def choose(self, board, word=0):
         """Return the action (0..3) on a board, or None when none is legal."""
-        state = np.uint64(board), np.uint64(word), np.uint64(self._luck)
-        action, _, _, self._luck = self.policy(0, self.game, *state)
+        board, word = parts(board, word)
+        check_cells(board, self.game)
+        action, _, _, self._luck = self.policy(0, self.game, board, word, np.uint64(self._luck))
         return None if action == OVER else int(action)
 
     def play_games(self, first_game, count, seed):

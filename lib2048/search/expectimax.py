@@ -565,12 +565,23 @@ def search_policy(context, game, board, word, luck):
     return action, after, reward, luck
 
 
+@kernel
+def _pay_in_full(limits, board, word, values):
+    """Count the rewards of a board that was searched as a smaller one as they are."""
+    small = halved(board)
+    if small != board:
+        game = in_state(limits.game, word)
+        pays, counted = rules.slide(board, game), rules.slide(small, game)
+        for a in range(ZERO, QUAD):
+            values[a] += _points(pays[QUAD + a] - counted[QUAD + a], limits)
+
+
 @compiled(types.void(CONTEXT, *2 * [types.uint64[::1]], types.int64[:, ::1], types.float32[:, ::1]))
 def decide(context, boards, words, found, values):
     """Choose on each of many boards, as long as nobody stops it.
 
     found: int64[n, 2], filled with (action or 4, plies); values: float32[n, 4], with what the
-    actions are worth.
+    actions are worth: the rewards of the board itself, also where a smaller one is searched.
     """
     network, limits, memory = _parts(context)
     for i in range(len(boards)):
@@ -578,6 +589,8 @@ def decide(context, boards, words, found, values):
         found[i, 0], found[i, 1] = action, plies
         for a in range(QUAD):
             values[i, a] = memory.values[places().root + a]
+        if limits.halve:
+            _pay_in_full(limits, boards[i], words[i], values[i])
         if memory.counters[ABORTED] and peek(memory.stop, 0) != 0:
             break
 
@@ -669,7 +682,8 @@ class Search:
 
     def _cleared(self):
         """Return the context of single decisions, empty: the weights may have changed."""
-        if self._own is None or self.table_mib > 1:  # new zeros cost less than clearing
+        same = self._own is not None and self._own[0] is self.network.weights
+        if not same or self.table_mib > 1:  # new zeros cost less than clearing
             self._own = self.context()
         else:
             known = self._own[MEMORY]

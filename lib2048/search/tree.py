@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lib2048.game import board as rules
-from lib2048.game.bits import WHOLE, canonical
+from lib2048.game.batch import check_cells
+from lib2048.game.bits import WHOLE, canonical, one_board
 from lib2048.game.spec import ACTIONS
 from lib2048.networks.lookups import TURNED
 from lib2048.search.expectimax import (
@@ -97,7 +98,9 @@ class SearchTree:
         if self.game.rules is not WHOLE.rules:
             raise ValueError(f"network {network.name}: only a search of 2048 is shown as a tree")
         self._chances = dict(zip(EXPONENTS, (1 - self.game.four, self.game.four)))
-        self.root = Place(np.uint64(board), np.uint64(board), 0, plies)
+        board = one_board(board)
+        check_cells(board, self.game)
+        self.root = Place(board, board, 0, plies)
 
     # ---------------------------------------------------------------- nodes
 

@@ -234,5 +234,7 @@ def _searched(played, seconds):
     if not played.depths:
         return {"mean_plies": None, "within_1.2": None}
     depths, times = np.sum(played.depths, 0), np.array(played.times)
-    row = {"mean_plies": float((depths * np.arange(len(depths))).sum() / depths.sum())}
-    return row | {"within_1.2": seconds and float(times[:IN_TIME].sum() / times.sum())}
+    moves = depths.sum()  # 0 where all games are over as they begin
+    row = {"mean_plies": float(depths @ np.arange(len(depths)) / moves) if moves else None}
+    timed = seconds and moves
+    return row | {"within_1.2": float(times[:IN_TIME].sum() / times.sum()) if timed else None}

@@ -51,7 +51,7 @@ def test_games(told):
     """Return test games as ((plies, games), …); told: such as {"1": 1000, "3": 100}."""
     check_value("tests", told, dict)
     for plies, games in told.items():
-        if not (plies.isdecimal() and plies.isascii() and 1 <= int(plies) <= MOST_PLIES):
+        if plies not in map(str, range(1, MOST_PLIES + 1)):
             raise ValueError(f"tests {plies}: plies are whole numbers from 1 to {MOST_PLIES}")
         check_value(f"tests {plies}", games, int)
         check_games(games, threads=1)

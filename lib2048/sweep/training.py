@@ -7,6 +7,7 @@ evaluations.csv.
 """
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -224,7 +225,8 @@ def _keep_facts(path, history):
     if (found := facts(path)) is not None:
         return found
     found = {"games": history.count, "actions": history.actions, "seconds": history.took}
-    found |= {"mean_last": history.mean_last() if history.count else None, "peak_mib": peak_mib()}
+    mean = history.mean_last()  # nan where no game began with two tiles
+    found |= {"mean_last": None if math.isnan(mean) else mean, "peak_mib": peak_mib()}
     told = found | {"config": read_json(path / CONFIG)}
     write_text(path / DONE, json.dumps(told, indent=2) + "\n")
     return found

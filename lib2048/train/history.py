@@ -109,7 +109,8 @@ class History:
         for part in reversed(self._rows):
             for end in range(len(part), 0, -BLOCK):
                 piece = part[max(0, end - BLOCK) : end]
-                found.insert(1, piece[piece[:, 4] == 0][-missing:])
+                whole = piece[piece[:, 4] == 0]
+                found.insert(1, whole[max(0, len(whole) - missing) :])
                 missing -= len(found[1])
                 if missing <= 0:
                     return np.concatenate(found)
