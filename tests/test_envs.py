@@ -199,7 +199,7 @@ def test_what_it_renders():
         (lambda env: envs.TwentyFortyEightVector(2).action_masks(), "begin the games first"),
         (lambda env: envs.TwentyFortyEightVector(2).afterstates(), "begin the games first"),
         (lambda env: envs.TwentyFortyEight(game="2048@5x5"), "use 1 to 4 rows"),
-        (lambda env: make(game="2048@2x2").reset(options={"board": 0x1100}), "outside of it"),
+        (lambda env: make(game="2048@2x2").reset(options={"board": 0x1100}), "tiles outside"),
         (lambda env: envs.TwentyFortyEightVector(0), "num_envs is 0"),
         (lambda env: envs.TwentyFortyEightVector(1.5), "num_envs is 1.5"),
         (lambda env: envs.TwentyFortyEightVector("4"), "num_envs is '4'"),

@@ -363,7 +363,7 @@ def test_an_integer_that_is_no_board_is_refused(board):
 def test_what_takes_64_bits_alone_says_so(network):
     board = rules.from_tiles([[TILE, 2, 2, 4], [0] * 4, [0] * 4, [0] * 4])
     for take in (network.value, lambda b: options([b]), lambda b: lib2048.TreeWidget(board=b)):
-        with pytest.raises(ValueError, match="64 bits here; of one with a 65536"):
+        with pytest.raises(ValueError, match="64 bits, from 0 on; of one with a 65536"):
             take(board)
 
 
