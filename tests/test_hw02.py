@@ -28,6 +28,7 @@ CELLS = [
     ("set_cell", "compiled_signed", "U(exponent) << shift", "exponent << 4 * cell"),
     ("set_cell", "compiled_float", WHOLE, TWO_TYPES),
     ("transpose", "compiled_signed", "U(", "("),
+    ("spawn", "signed", "U(2 if draw() < FOUR else 1)", "(2 if draw() < FOUR else 1)"),
 ]
 
 

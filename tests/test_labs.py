@@ -38,13 +38,13 @@ def judged(exercise, version="truth", part=None, seed=2048):
     return checks.check_text(exercise, text_of(exercise, version), part, seed)
 
 
-def told(exercise, version, seed):
+def told(exercise, version, seed, part=None):
     """Return what a version of the library's is told; it answers in this process."""
 
     def ask(task, message, optional=False):
         return getattr(answering, task.partition(":")[2])(message)
 
-    found = judge(exercise, text_of(exercise, version), seed, None, ask)
+    found = judge(exercise, text_of(exercise, version), seed, part, ask)
     return say(found["key"], **found["words"])
 
 
@@ -282,6 +282,17 @@ def test_each_typical_mistake_is_told_from_the_others(exercise, seed):
         assert told(exercise, key, seed) == say(message)
 
 
+@pytest.mark.ci
+@every
+def test_each_typical_mistake_is_told_by_the_cases_of_a_part(exercise):
+    tried = trial(exercise.name, 7)
+    for message, key in {exercise.message(key): key for key in exercise.mistakes}.items():
+        for part in tried.seen(key) - {None}:
+            answers = [tried.made(pick, key).value for pick in tried.picks(part)]
+            if None not in answers:  # which has words of its own
+                assert told(exercise, key, 7, part) == say(message), (key, part)
+
+
 @every
 def test_what_is_said_of_a_slip_is_the_message_of_its_first_word(exercise):
     """In its smallest case, or in one at least where others come first."""
@@ -345,6 +356,13 @@ def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
 def test_of_few_wrong_cases_nothing_is_said_that_may_be_chance():
     result = handins.check_changed("hw05.weighted_error", ("errors))", "errors) if lam**k > 0.1)"))
     assert result.reason == say("labs.different"), result
+
+
+def test_what_one_case_alone_has_by_chance_is_not_said():
+    result = handins.check_changed(
+        "hw05.errors", ("values)]", "values)] if any(values) else [0, 0]")
+    )
+    assert "just as it was given" not in str(result), result
 
 
 def test_two_mistakes_at_once_are_told_and_not_for_an_answer_that_never_changes():

@@ -65,13 +65,13 @@ def answer(message):
         except Exception as error:
             return {"error": essence(error)}
     cases = [_case(exercise, message, at) for at in range(len(message["picks"]))]
-    answers = [
-        outcome_of(exercise, function, case) for case in cases for _ in range(message["times"])
+    answers = [  # packed at once: an answer may keep and change what it has returned
+        to_json(outcome_of(exercise, function, case))
+        for case in cases
+        for _ in range(message["times"])
     ]
     changes = inside.changed()
-    return {"answers": [to_json(each) for each in answers]} | (
-        {"changed": changes} if changes else {}
-    )
+    return {"answers": answers} | ({"changed": changes} if changes else {})
 
 
 def loads(message):

@@ -32,7 +32,7 @@ NEARLY_ALL = 0.9  # of what is wrong, here or by a mistake: so much a cause has 
 # An answer that never changes, or always does, is none of two mistakes, though two may give it.
 UNCAUSED = {"place.constant", "place.from_call_to_call"}
 RAISES = {"labs.raised", "labs.raised_line"}
-BEYOND_64_BITS = ("uint64", "unsigned", "too big", "too large", "out of bounds")  # what Python says
+BEYOND_64_BITS = ("out of bounds for uint64", "unsigned", "too big", "too large")  # Python says
 UNNAMED = RAISES | {"labs.different"}  # what says by itself little of an answer
 NOT_WRITTEN = "NotImplementedError"
 
@@ -117,11 +117,11 @@ class _Judged:
 
     def _answers(self, **how):
         """Return the student's outcomes on all cases, settled."""
-        answers = self._asked(self.picks, **how)
-        return [
-            settled(self.exercise, self.trial.case(pick), one)
-            for pick, one in zip(self.picks, answers)
-        ]
+        return self._settled(self.picks, self._asked(self.picks, **how))
+
+    def _settled(self, picks, answers):
+        cases = map(self.trial.case, picks)
+        return [settled(self.exercise, *two) for two in zip(cases, answers)]
 
     def _asked(self, picks, helper=None, compiled=False, times=1, optional=False, **about):
         how = {"picks": picks, "stands": self.stands, "helper": helper}
@@ -209,18 +209,31 @@ class _Judged:
         return failed
 
     def _cause(self, answers, wrong):
-        """Return the typical mistake that explains nearly all answers, None for none."""
-        best, found = 0, None
+        """Return the typical mistake that explains nearly all answers, None for none.
+
+        Of several that explain a part alike, it is the one that gives most of what the other parts'
+        cases give.
+        """
+        best, found = 1, []
         for name in self.exercise.mistakes:
-            agree = [
-                same(self.exercise, self.trial.made(pick, name), answer, self.part)
-                for pick, answer in zip(self.picks, answers)
-            ]
+            agree = self._agree(name, self.picks, answers, self.part)
             explained = sum(agree[at] for at in wrong)
             spoiled = len(agree) - sum(agree) + explained  # wrong by the mistake or in the answers
-            if sum(agree) > best and explained >= NEARLY_ALL * spoiled:
-                best, found = sum(agree), name
-        return found
+            if sum(agree) >= best and explained >= NEARLY_ALL * spoiled:
+                found = [*found, name] if sum(agree) == best else [name]
+                best = sum(agree)
+        if self.part is None or len({*map(self.exercise.message, found)}) < 2:
+            return found[0] if found else None
+        picks = self.trial.picks()
+        if (answers := self._asked(picks, optional=True)) is None:  # it never ends
+            return found[0]
+        answers = self._settled(picks, answers)
+        return max(found, key=lambda name: sum(self._agree(name, picks, answers)))
+
+    def _agree(self, name, picks, answers, part=None):
+        """Return, for each of some cases, whether a typical mistake gives what was answered."""
+        made = (self.trial.made(pick, name) for pick in picks)
+        return [same(self.exercise, *two, part) for two in zip(made, answers, strict=True)]
 
     def _two(self, answers):
         """Return two typical mistakes that together explain all answers, [] for none."""

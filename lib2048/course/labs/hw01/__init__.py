@@ -4,6 +4,7 @@ Board, odds and largest tile are those of the class.
 """
 
 import contextlib
+import inspect
 import itertools
 import math
 import random as luck
@@ -92,7 +93,7 @@ def known_boards(rows=PLAYED.rows, largest=LARGEST):
     return [
         *([list(row) for row in board[:rows]] for board in (many, threes, corner, high, twice)),
         [[0] * 4 for _ in range(rows)], full(), full(*across), full(*down),
-        full(*across, tile=half), full(*down, tile=half), full((0, 1), (0, 3), (1, 0), tile=0),
+        full(*across, tile=half), full(*down, tile=half), full((0, 1), (0, 3), (1, 1), tile=0),
         full((rows - 1, 0), tile=0),
     ]  # fmt: skip
 
@@ -135,6 +136,20 @@ def are_off(counts, chances):
     return found > free > 0 and found - free - free * math.log(found / free) > RARE
 
 
+MANY, MORE = 20_000, 100_000  # spawns, and how many more where the share of 4s is in doubt then
+DOUBT = 2
+
+
+def rounds(times, fours):
+    """Yield how often to spawn: so often, and MORE where MANY spawns leave the share in doubt.
+
+    fours(): the number of 4s so far.
+    """
+    yield times
+    if times >= MANY and _distance((fours(), times - fours()), (FOUR, 1 - FOUR)) > DOUBT:
+        yield MORE
+
+
 def _distance(counts, chances):
     times = sum(counts)
     return sum(n * math.log(n / times / q) for n, q in zip(counts, chances) if n)
@@ -145,7 +160,7 @@ def spawn_cases(random):
     some = [board for board in some_boards(random, 4)[-4:] if spec.empty_cells(board)]
     empty = [[0] * PLAYED.columns for _ in range(PLAYED.rows)]
     uneven, one = known_boards()[-2:]
-    boards = (uneven, 3000), (one, 300), (empty, 2000), (uneven, 20_000)
+    boards = (uneven, 3000), (one, 300), (empty, 2000), (uneven, MANY)
     cases = [*boards, *((board, 300) for board in some)]
     return [(board, int(random.integers(1 << 31)), times) for board, times in cases]
 
@@ -164,15 +179,22 @@ def spawned(spawn, board, seed, times):
 
     again = [[once(luck.Random(seed + k))[0] for k in range(10)] for _ in range(2)]
     states = []
-    for _ in range(times):
-        after, changed = once(rng)
-        if changed:
-            return {"changed": True, "boards": [], "again": again, "stuck": False}
-        found[after] += 1
-        states += [rng.getstate()] * (len(states) < 2)
+    fours = lambda: sum(n for after, n in found.items() if _more(board, after) == 4)  # noqa: E731
+    for several in rounds(times, fours):
+        for _ in range(several):
+            after, changed = once(rng)
+            if changed:
+                return {"changed": True, "boards": [], "again": again, "stuck": False}
+            found[after] += 1
+            states += [rng.getstate()] * (len(states) < 2)
     boards = [[after, count] for after, count in found.items()]
     stuck = states[0] == states[1]
     return {"changed": False, "boards": boards[:500], "again": again, "stuck": stuck}
+
+
+def _more(before, after):
+    """Return by how much the tiles add up to more than before, 0 for what is no board."""
+    return 0 if isinstance(after, str) else sum(map(sum, after)) - sum(map(sum, before))
 
 
 def _frozen(board):
@@ -298,8 +320,9 @@ def _short(value):
 def _enlarged(spawn):
     """Return a spawn whose tiles are many times as large."""
 
-    def enlarged(board, *rng, **named):
-        after = [list(row) for row in spawn(board, *rng, **named)]
+    def enlarged(*given, **named):
+        after = [list(row) for row in spawn(*given, **named)]
+        board = next(iter(inspect.signature(spawn).bind(*given, **named).arguments.values()))
         for r, row in enumerate(board):
             after[r] = [LARGE * new if new != old else new for new, old in zip(after[r], row)]
         return after
@@ -501,6 +524,8 @@ def _actions(case, answer):
 CELL, COPY = "rng.choice(spec.empty_cells(board))", "    board = [list(tiles) for tiles in board]\n"
 BY_ROW = """(row := rng.choice([r for r, line in enumerate(board) if 0 in line]),
         rng.choice([c for c, tile in enumerate(board[row]) if not tile]))"""
+BY_COLUMN = """(lambda found: (rng.choice([r for r, c in spec.empty_cells(board) if c == found]),
+        found))(rng.choice(sorted({c for _, c in spec.empty_cells(board)})))"""
 AT_ONCE = "(free := spec.empty_cells(board))[int((x := rng.random()) * len(free))]"
 DIGITS = "(free := spec.empty_cells(board))[(k := rng.randrange(100_000)) % len(free)]"
 SPAWNS = {  # what is said is the message of the first word
@@ -508,12 +533,15 @@ SPAWNS = {  # what is said is the message of the first word
     "mutated rows": ("[list(tiles) for tiles in board]", "list(board)"),
     "fours twice": ("< FOUR", "< 2 * FOUR"),
     "fours never": ("< FOUR", "< 0"),
+    "fours of_eleven": ("< FOUR", "< FOUR * 10 / 11"),
+    "fours of_nine": ("< FOUR", "< FOUR * 10 / 9"),
     "fours turned": ("< FOUR", "> FOUR"),
     "tile 8": ("= 4 if", "= 8 if"),
     "tile exponent": ("4 if", "2 if", "else 2", "else 1"),
     "cells first": (CELL, "spec.empty_cells(board)[0]"),
     "cells not_last": (CELL, "rng.choice((free := spec.empty_cells(board))[:-1] or free)"),
     "cells by_row": (CELL, BY_ROW),
+    "cells by_column": (CELL, BY_COLUMN),
     "apart first": (CELL, AT_ONCE, "if rng.random() <", "if x <"),
     "apart last": (CELL, AT_ONCE, "if rng.random() <", "if 1 - x <"),
     **({"apart digits": (CELL, DIGITS, "rng.random() <", "k % 10 / 10 <")} if FOUR == 0.1 else {}),

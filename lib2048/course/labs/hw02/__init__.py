@@ -200,7 +200,7 @@ def not_full(random):
     drawn = next(
         board for board in some_boards(random)[::-1] if boards_module.count_empty(board) > 4
     )
-    cases = (uneven, 3000), (one, 200), (drawn, 500), (U(0), 20_000)
+    cases = (uneven, 3000), (one, 200), (drawn, 500), (U(0), hw01.MANY)
     return [(board, int(random.integers(1 << 31)), times) for board, times in cases]
 
 
@@ -208,14 +208,18 @@ def spawned(function, board, seed, times):
     """Spawn so often; return what came out how often, [[board, count], …]."""
     luck.seed(seed)
     found = Counter()
-    for _ in range(times):
-        after = function(board)
-        found[int(after) if isinstance(after, (int, np.integer)) else repr(after)[:60]] += 1
+    fours = lambda: sum(n for after, n in found.items() if after in with_four)  # noqa: E731
+    with_four = {int(board) | 2 << 4 * cell for cell in range(16)}
+    for several in hw01.rounds(times, fours):
+        for _ in range(several):
+            after = function(board)
+            found[int(after) if isinstance(after, (int, np.integer)) else repr(after)[:60]] += 1
     return [[after, count] for after, count in found.items()][:500]
 
 
 def judge_spawns(case, found):
     """Raise Wrong for what spawns should not do; return None."""
+    wrong_if(any(not isinstance(after, str) and after < 0 for after, _ in found), "signed")
     boards = [[a if isinstance(a, str) else _exponents(a), count] for a, count in found]
     hw01.check_spawns(_exponents(case[0]), boards, tiles=(1, 2))
 
@@ -353,6 +357,9 @@ SPAWNS = {  # what is said is the message of the first word
     "fours half": ("< FOUR", "< 0.5"),
     "fours twice": ("< FOUR", "< 2 * FOUR"),
     "fours never": ("< FOUR", "< 0"),
+    "fours of_eleven": ("< FOUR", "< FOUR * 10 / 11"),
+    "fours of_nine": ("< FOUR", "< FOUR * 10 / 9"),
+    "signed": ("return board", "return (board", "U(4 * cell)\n", "U(4 * cell)).view(np.int64)\n"),
     "fours turned": ("< FOUR", "> FOUR"),
     "apart first": (DRAWN, "int(16 * (x := draw()))", "2 if draw()", "2 if x"),
     "apart last": (DRAWN, "int(16 * (x := draw()))", "2 if draw()", "2 if 1 - x"),

@@ -81,7 +81,8 @@ def histories(random):
 def _case(random, kind, positions, error, rate):
     """Return arguments of `update` for six weights.
 
-    kind: of their memory; "fresh" for none, E is "positive" or of both signs, "mixed", or "small".
+    kind: of their memory; "fresh" for none, E is "positive" or of both signs, "mixed", or "small",
+    or every second weight has none, "half".
     """
     weights, memory = np.zeros(6, np.float32), np.zeros(12, np.float32)
     if kind != "fresh":
@@ -92,12 +93,15 @@ def _case(random, kind, positions, error, rate):
         if kind == "mixed":
             memory[[0, 4]] *= -1  # the others stay above 0, but for one that is 0
             memory[6] = 0
+    if kind == "half":
+        memory[2::4] = memory[3::4] = 0
     if kind == "small":
         memory[1::2], memory[::2] = 0.25, random.choice([-0.125, 0.125], 6)
     positions = np.array(positions, np.uint32)
     return weights, memory, positions, np.float32(error), np.float32(rate)
 
 
+HISTORIES = "positive", "mixed", "small", "half"
 LARGE = LIMIT if OWN else 400
 STEPS = (
     *((8, 1), (-8, 0.5), (5, 0.125), (0, 1), (6, 0), (3 * LARGE, 0.5), (-2 * LARGE, 0.25)),
@@ -134,7 +138,7 @@ def lives(random):
     drawn = [random.integers(-4, 5, n).tolist() for n in random.integers(2, 6, 8)]
     scale = 1 + CREDIT // 4
     some = [[error * scale for error in life] for life in known + drawn if any(life)]
-    some += [[1, -1] * 10, [25, -25], [9, -7, 0, -13]]
+    some += [[1, -1] * 10, [25, -25], [9, -7, 0, -13], [1, -1] * 100]
     large = [([3 * LIMIT, -LIMIT * 6 // 10], rate) for rate in (0.5, 0.25)]
     large.append(([-3 * LIMIT, LIMIT * 9 // 10], 0.25))
     unlimited = [([340, -120], 0.5), ([-340, 120], 0.25)]
@@ -243,6 +247,8 @@ NEW, FILLED = (
     "for table in tables:\n        table[:] = [each] * len(table)",
 )
 GUARD, LAST = " if A != 0 else 1.0", "memory[2 * p + 1] = A + abs(taken)"
+KNOWN_RATE = "(abs(E) + START) / (A + START)"
+OWN_RATE = f"{KNOWN_RATE} if A != 0 else 1.0"
 NO_MEMORY = ("= E + taken", "= E", "= A + abs(taken)", "= A")
 LIMITED = "min(max(error, -{0}), {0})"
 BEFORE = "memory[2 * p + 1]\n"  # where something can be done before the weight moves
@@ -288,7 +294,7 @@ EXERCISES = [
     ),
     Exercise(
         "hw06", update,
-        parts={"fresh": updates("fresh"), "with a history": updates("positive", "mixed", "small"),
+        parts={"fresh": updates("fresh"), "with a history": updates(*HISTORIES),
                "twice": shared_updates},
         mistakes={
             "no_bars": ("abs(E)", "E"),
@@ -350,6 +356,13 @@ EXERCISES = [
             "large errors": ("    for p", "    if abs(error) < 1:\n        return\n    for p"),
             "at least 1": ("(A + START)", "(max(A, 1) + START)"),
             "fresh below 1": ("if A != 0", "if A >= 1"),
+            "left over": ("    for p in", "    own = 1.0\n    for p in",
+                          f"own = {OWN_RATE}", f"own = {KNOWN_RATE} if A != 0 else own"),
+            "at first": ("    for p in", "    first = memory[2 * positions[0] + 1]\n    for p in",
+                         "if A != 0", "if first != 0 and A != 0"),
+            "at once": ("    for p in", "    met = True\n    for p in",
+                        f"own = {OWN_RATE}", f"met = met and A != 0\n        own = {KNOWN_RATE} "
+                        "if met else 1.0"),
         },
         outcome=updated, verdict=right_update, same=alike, compiles=True, features=of_update,
         result={"weights": "text", "E": "text", "A": "text"},
@@ -364,6 +377,7 @@ EXERCISES = [
             "no_bars": (RATE, "(E + CREDIT) / (A + CREDIT)"),
             "only_E": ("A + 1", "A"),
             "one_late": ("< rate", "<= rate"),
+            "one_early": ("return more", "return max(more - 1, 0)"),
             "first_too": (", 0\n", ", 1\n"),
             "E_is_0": (RATE, f"({RATE} if E else 1.0)"),
             **by_class({}, {"limit_above": (LIMITED.format("LIMIT"), "min(error, LIMIT)")}),
@@ -373,7 +387,7 @@ EXERCISES = [
         slips={
             "fixed rate": ("< rate", "< 0.5"),
             "not long": ("< rate", "< rate and more < 20"),
-            "one early": ("return more", "return max(more - 1, 0)"),
+            "not very long": ("< rate", "< rate and more < 500"),
             "E of it": ("return more", "return E"),
             "A of it": ("return more", "return A"),
             "no history": ("sum(taken), ", "0, "),
