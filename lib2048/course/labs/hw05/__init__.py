@@ -347,6 +347,7 @@ EXERCISES = [
             "no_rate": (SHARE, "1 / values.lookups_per_board"),
             "too_early": ("> h", ">= max(h, 1)"),
             "too_late": ("> h", "> h + 1"),
+            "h_zero": (DUE, "h and len(waiting) > h or (over and waiting)"),
             "one_is_enough": (DUE, "len(waiting) > h and over"),
             "no_flush": (DUE, "len(waiting) > h"),
             "one_round": ("while", "if"),

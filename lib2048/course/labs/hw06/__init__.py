@@ -6,6 +6,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from lib2048.course.labs.exercise import Exercise, Wrong, changed, of_other_classes, wrong_if
+from lib2048.course.labs.outcomes import text_of
 from lib2048.course.labs.seeds import rules_of
 from lib2048.networks.lookups import BOARDS_AT_ONCE, IMAGES
 
@@ -187,6 +188,8 @@ def alike(expected, got):
 def filled(optimistic_start, tables, points):
     """Return the new tables, and what became of those that were given."""
     made = optimistic_start(tables, points)
+    if made is not None and not hasattr(made, "__len__"):  # a generator is no table
+        raise Wrong("no_tables", {"got": text_of(made)[:80]})
     try:
         made = made if made is None else [[float(weight) for weight in table] for table in made]
     except TypeError:
@@ -425,6 +428,7 @@ EXERCISES = [
             "nothing": (NEW, FILLED),
             "in_place": (NEW, f"{FILLED}\n    return tables"),
             "no_tables": (NEW, "return each"),
+            "no_tables yet": (NEW, f"return ({NEW.removeprefix('return [')[:-1]})"),
             "sizes": (NEW, "return [[each]] * len(tables)"),
         },
         outcome=filled, verdict=right_start, features=of_tables,
