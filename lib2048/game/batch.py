@@ -135,8 +135,10 @@ def check_cells(boards, game, what=""):
 
     boards: uint64, one or more; what: where they were found.
     """
+    if game.cells == WHOLE.cells:
+        return
     boards = np.ravel(np.asarray(boards, np.uint64))
-    if game.cells != WHOLE.cells and (outside := boards & ~(game.cells * np.uint64(15))).any():
+    if (outside := boards & ~(game.cells * np.uint64(15))).any():
         board, what = boards[outside > 0][0], what and f"{what}: "
         raise ValueError(f"{what}board {int(board):#x} has tiles outside of those of {game.name}")
 
