@@ -142,8 +142,9 @@ def _numbers(exercise, cases, pairs):
     right, got = (np.array([float(pair[k]) for pair in pairs]) for k in (0, 1))
     if not (np.isfinite(right).all() and np.isfinite(got).all()):
         return None
-    if len({*right}) > 1 and np.all(right != 0) and got.any() and _is_one(got / right):
-        return ["place.times", {"times": f"{got[0] / right[0]:.4g}"}]
+    several = len({*right}) > 1 and np.all(right != 0) and got.any()
+    if several and (found := _times(got / right)):
+        return found
     more = got - right
     if _is_one(more):
         way = "more" if more[0] > 0 else "less"
@@ -194,9 +195,14 @@ def _entries(exercise, cases, pairs):
         if all(found == place(len(one)) and len(one) > 1 for found, (one, _) in zip(differ, pairs)):
             return [f"place.{which}", {}]
     ratios = _ratios(pairs)
-    if ratios is not None and len(ratios) >= FEW and ratios.any() and _is_one(ratios):
-        return ["place.times", {"times": f"{ratios[0]:.4g}"}]
-    return None
+    several = ratios is not None and len(ratios) >= FEW and ratios.any()
+    return _times(ratios) if several else None
+
+
+def _times(ratios):
+    """Tell a ratio that all have, where it is another than 1 as it is written."""
+    times = f"{ratios[0]:.4g}"
+    return ["place.times", {"times": times}] if _is_one(ratios) and times != "1" else None
 
 
 def _shape(value):

@@ -113,9 +113,8 @@ def rows_of_tiles(random):
 
 
 def square_boards(random):
-    """Return lists of the last afterstates of 2×2, whose games go on among themselves."""
-    boards = [board for board in afterstates_of(2, 2) if sum(map(sum, board)) >= 28]
-    return [(board,) for board in _orders(random, boards)]
+    """Return lists of all afterstates of 2×2, in three orders."""
+    return [(boards,) for boards in _orders(random, afterstates_of(2, 2))]
 
 
 def _orders(random, boards):
@@ -145,7 +144,7 @@ def repeated_boards(random):
     a, b, c = THREE
     orders = [[a, b, a], [a, a, b], [a, b, a, c], [b, a, c, a, b]]
     made = [[(int(random.integers(1, 9)), board) for board in order] for order in orders]
-    return _unlearned(made)
+    return _unlearned([*made, [(4, a), (8, b), (4, a)]])
 
 
 def last_turns(random):
@@ -164,6 +163,7 @@ def td_games(random):
     cases += [(filled({}), turns[-2:], 0.25) for turns in games if turns[-1][0] != turns[-2][0]]
     a, b, c = THREE
     cases.append((filled({a: 8, c: 5}), [(4, a), (0, b), (8, c)], 0.5))  # the target of a is 0
+    cases.append((filled({a: 1, b: 3}), [(4, b), (4, a)], 0.123))
     return cases + [(V, turns, 0.5) for V, _, turns in repeated_boards(random)]
 
 
@@ -191,12 +191,13 @@ def _q_of(random, state, known=4):
 
 
 ALL_FOUR, PAYING = ((2, 0), (0, 4)), ((2, 2), (0, 4))  # the second pays 4 to the right and left
-TABLES = [  # in none of them the best action is the first or the last; the third knows one alone
+TABLES = [  # in none of them the best action is the first or the last; the last misses two
     (ALL_FOUR, {0: -3.0, 1: -1.0, 2: -2.0, 3: -4.0}),
     (PAYING, {1: -3.0, 2: -1.0, 3: -2.0}),
     (ALL_FOUR, {0: 1.0, 1: 2.0, 2: 6.0, 3: 3.0}),
     (ALL_FOUR, {0: -1.0, 1: 0.0, 2: -2.0, 3: -4.0}),
     (ALL_FOUR, {0: -20_003.0, 1: -20_002.0, 2: -20_001.0, 3: -20_004.0}),
+    (ALL_FOUR, {1: 5.0, 2: 3.0}),
 ]
 
 
@@ -440,6 +441,15 @@ def _favourite(counts, best, n, epsilon):
     return favourite
 
 
+@cache
+def _learned_q():
+    """Return a table that has learned from some games, so that it plays longer ones."""
+    Q, rng = filled({}), luck.Random(1)
+    for _ in range(1000):
+        answers.q_game(Q, rng, **LEARNING)
+    return Q
+
+
 def watched_games(function, Q, seed, epsilon, alpha):
     """Watch q_game play some games on 2×2, twice from the same seed; return the calls of each."""
     return tuple(
@@ -451,15 +461,19 @@ def watched_games(function, Q, seed, epsilon, alpha):
 def _calls(function, Q, rng, epsilon, alpha):
     """Let a function play a game, which is ended when it has more turns than there can be.
 
-    Returns its calls, each with whether its table is Q: ("choose", True, state, action, epsilon),
-    ("q_update", True, state, …).
+    Returns its calls, each with whether its table is Q: ("choose", True, state, action, epsilon,
+    whether its generator is rng), ("q_update", True, state, …).
     """
     with watched(function, "choose", "q_update", most=2 * MOST_TURNS) as calls:
         function(Q, rng, epsilon, alpha)
     return [
-        (name, table is Q, *((given[0], answer, given[2]) if name == "choose" else given))
+        (name, table is Q, *(_chosen(*given, answer, rng) if name == "choose" else given))
         for name, (table, *given), answer in calls
     ]
+
+
+def _chosen(state, own, epsilon, action, rng):
+    return state, action, epsilon, own is rng
 
 
 def check_games(case, outcome):
@@ -468,7 +482,8 @@ def check_games(case, outcome):
     first, again = outcome
     for calls in first:
         _check_turns(calls, epsilon, alpha)
-    wrong_if(first[:AGAIN] != again, "own_luck")
+    lucky = all(call[5] for calls in first for call in calls[::2])
+    wrong_if(first[:AGAIN] != again or not lucky, "own_luck")
     wrong_if(all(calls == first[0] for calls in first), "same_game")
     turns = [(*call[2:4], call[5]) for calls in first for call in calls[1::2]]
     options = [(mdp.next_states(mdp.choices(s)[a][0]), new) for s, a, new in turns]
@@ -488,7 +503,7 @@ def _check_turns(calls, epsilon, alpha):
     wrong_if(not all(call[1] for call in calls), "other_table")
     wrong_if(names != ["choose", "q_update"] * (len(names) // 2), "one_each")
     expected = None
-    for (_, _, state, action, given), (_, _, *learned) in zip(calls[::2], calls[1::2]):
+    for (_, _, state, action, given, _), (_, _, *learned) in zip(calls[::2], calls[1::2]):
         wrong_if(given != epsilon or learned[4] != alpha, "settings", epsilon=epsilon, alpha=alpha)
         wrong_if(expected is not None and state != expected, "goes_on_elsewhere")
         expected = _check_turn(state, action, learned)
@@ -588,12 +603,13 @@ EXERCISES = [
             "last_not_counted": ("V, sweeps\n", "V, sweeps - 1\n"),
             "last_board": ("changed or ", ""),
             "coarse": ("> ENOUGH", "> 3"),
+            "coarse 0.001": ("> ENOUGH", "> 0.001"),
             "one_more": ("V, sweeps\n", "V, sweeps + 1\n"),
             "own_order": ("in afterstates", "in sorted(afterstates, key=lambda b: -max(max(b)))"),
             "own_order backwards": ("in afterstates", "in afterstates[::-1]"),
         },
         slips={
-            "three_sweeps": ("while changed:", "for _ in range(3):"),
+            **{f"{n} sweeps": ("while changed:", f"for _ in range({n}):") for n in (3, 15, 20)},
             "one_sweep until_all": ("changed or abs(new - V[after]) > ENOUGH",
                                     "abs(new - V[after]) > ENOUGH and changed",
                                     "changed, sweeps = False", "changed, sweeps = True"),
@@ -644,6 +660,8 @@ EXERCISES = [
             "forwards": ("reversed(range(len(turns)))", "range(len(turns))"),
             "returned": ("    to_come = 0", "    return V"),
             "turns": ("= turns[number]", "= turns.pop()"),
+            "equal_turns": ("        if after", "        number = turns.index((reward, after))\n"
+                            "        if after"),
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_game, tell=tell_mc,
         result={"V": "text", "visits": "text"},
@@ -694,6 +712,11 @@ EXERCISES = [
             "half": ("+= alpha * (reward", "+= alpha / 2 * (reward"),
             "no_target": ("+= alpha * (r", "+= (reward + V[following] != 0) * alpha * (r"),
             "returned": ("    for (_, after)", "    return V\n    for (_, after)"),
+            "equal_turns": ("for (_, after), (reward, following) in pairwise(turns):",
+                            "for turn in turns[:-1]:\n        (_, after), (reward, following) = "
+                            "turn, turns[turns.index(turn) + 1]"),
+            "rounded": ("alpha * (reward + V[following] - V[after])",
+                        "round(alpha * (reward + V[following] - V[after]), 2)"),
         },
         outcome=learned, verdict=changes, same=same_tables, given=given_game,
         tell=lambda case, changed: _new_values(*case[:2], changed),
@@ -725,6 +748,7 @@ EXERCISES = [
                              "key=lambda a: Q[state, a])])"),
             "own_luck": ("rng.choice", f"{RANDOM}.choice"),
             "changed": ("    if", "    Q[state, legal[0]] = 0.0\n    if"),
+            "unknown": (BY_Q, "Q.get((state, action), float('inf'))"),
             "uneven": ("rng.choice(legal)", "legal[int(rng.random() ** 2 * len(legal))]"),
             "share half": ("< epsilon", "< epsilon / 2"),
             "never tenth": ("< epsilon", "< min(epsilon, 0.1)"),
@@ -792,8 +816,13 @@ EXERCISES = [
     ),
     Exercise(
         "hw03", answers.q_game,
-        lambda random: [(filled({}), int(random.integers(1000)), *LEARNING.values())],
+        lambda random: [(copy.copy(Q), int(random.integers(1000)), *LEARNING.values())
+                        for Q in (filled({}), *[_learned_q()] * 4)],
         slips={
+            **{f"part {n}": ("while options := mdp.choices(state):", f"for _ in range({n}):\n"
+                             "        if not (options := mdp.choices(state)):\n            break")
+               for n in (10, 15)},
+            "own_luck choice": ("choose(Q, state, rng,", f"choose(Q, state, {RANDOM}.Random(0),"),
             "afterstate": ("mdp.spawn(after, rng)", "after"),
             "other_table": ("    state = mdp.start", "    Q = mdp.Table()\n    state = mdp.start"),
             "settings epsilon": ("rng, epsilon)", "rng, 0)"),

@@ -17,7 +17,7 @@ import numpy as np
 from lib2048.course.labs import seeds
 from lib2048.course.labs.exercise import Exercise, changed, wrong_if
 from lib2048.course.labs.hw04 import OTHER_ODDS, random_game
-from lib2048.course.labs.outcomes import first_of_equals, text_of
+from lib2048.course.labs.outcomes import equal, first_of_equals, text_of
 from lib2048.course.labs.seeds import rules_of
 from lib2048.endgame import Formation
 from lib2048.game.board import (
@@ -143,7 +143,8 @@ def _paid(board):
 NOTHING = Values("0 for every board", lambda board: 0.0)
 FIFTY = Values("50 for every board", lambda board: 50.0)
 BELOW = Values("−50 for every board", lambda board: -50.0)  # as a network may say
-FAR = Values("−20 000 for every board", lambda board: -20_000.0)
+FAR = Values("−2 000 000 for every board", lambda board: -2e6)
+SIGNS = Values("−1, 0 or 1 for each board", lambda board: 2 * _own(board) % 3 - 1)
 ROOM = Values("10 for each empty cell", lambda board: 10.0 * count_empty(board))
 CORNER = Values(
     "5 for each exponent in the upper row", lambda board: 5.0 * to_exponents(board)[:4].sum()
@@ -191,6 +192,10 @@ FULL = [  # by OWN each of 1, 2 and 3 plies prefers another action than one of t
     [[32, 16, 2, 8], [8, 4, 8, 32], [64, 4, 2, 16], [128, 16, 64, 4]],
     [[8, 16, 4, 8], [32, 64, 16, 64], [2, 16, 32, 8], [4, 4, 128, 2]],
 ]
+OPEN = [  # by OWN 2 plies prefer another action than 1, and more than 6 cells are empty
+    [[2, 0, 0, 8], [8, 0, 2, 2], [0, 4, 0, 0], [8, 0, 0, 2]],
+    [[2, 0, 0, 2], [0, 0, 4, 0], [8, 0, 8, 0], [0, 4, 4, 2]],
+]
 TWO_DEPTHS = [  # by OWN a memory that mixes up depths prefers another action at 3 plies
     [[4, 16, 4, 4], [8, 64, 8, 2], [2, 16, 16, 32], [2, 0, 2, 4]],
     [[8, 4, 16, 2], [4, 16, 2, 4], [2, 8, 32, 16], [4, 8, 4, 4]],
@@ -221,7 +226,8 @@ def first_is_0(rows):
     state = from_tiles(rows)
     worth = [(int(after), -reward) for _, after, reward in afterstates(state)]
     known = {after: value - 5.0 * (n > 0) for n, (after, value) in enumerate(worth)}
-    return state, Values("such that the first action is worth 0, and others less", known.get)
+    words = "such that the first action is worth 0, and others less"
+    return state, Values(words, lambda board: known.get(board, -5.0))
 
 
 def then_first_is_0():
@@ -240,7 +246,7 @@ def then_first_is_0():
 
     expected(afterstate, note)
     words = "such that after any spawn the first action is worth 0, and others less"
-    return afterstate, Values(words, known.get)
+    return afterstate, Values(words, lambda board: known.get(board, -5.0))
 
 
 def open_states(random):
@@ -254,6 +260,7 @@ def open_states(random):
 def chances(random):
     """Return afterstates, each with what the states after it are worth."""
     known = [*_known(RISKY, FIFTY), *_known([*RISKY, CORNERS, LARGE], OWN)]
+    known += [*_known([MIRRORED, CORNERS], SIGNS), *_known([MIRRORED], BELOW)]
     boards = _drawn(random, 1, 15)
     return known + [(board, SOME_VALUES[i % 4]) for i, board in enumerate(boards)]
 
@@ -270,7 +277,7 @@ def depths(random):
         cases += _known([*RISKY, LARGE], plies, OWN)
     afterstate, value = then_first_is_0()
     cases += [*_known(RISKY, 1, FIFTY), *_known(NARROW, 1, FAR), *_known([CORNERS], 2, BELOW)]
-    return [*cases, (afterstate, 1, value)]
+    return [*cases, (afterstate, 1, value), *_known([MIRRORED], 1, OWN)]
 
 
 def choices(random):
@@ -283,7 +290,7 @@ def choices(random):
         cases += _known(FULL, plies, OWN)
     boards, full = _drawn(random, 0, 20, most=5), _drawn(random, 0, 5, least=0, most=1)
     cases += [(state, 1, value) for state, value in map(first_is_0, WAYS[1:3])]
-    cases += _known(TWO_DEPTHS, 3, OWN)
+    cases += [*_known(TWO_DEPTHS, 3, OWN), *_known(OPEN, 2, OWN)]
     for value in (OWN, LEVEL):
         cases += _known(FULL, 3, value)
         cases += [(board, 1, value) for board in boards]
@@ -457,19 +464,26 @@ def answered(tabled, afterstate, plies, values, table):
     return found
 
 
-def _entries(table):
-    """Return how many values a table holds, in tables of its own or not."""
-    return sum(_entries(value) if isinstance(value, dict) else 1 for value in table.values())
+def _entries(held):
+    """Return how many values a table holds, in tables or lists of its own or not."""
+    if isinstance(held, dict):
+        held = [*held.values()]
+    if isinstance(held, (list, tuple, set, np.ndarray)):
+        return sum(map(_entries, held))
+    return int(held is not None and held == held)  # a gap is None or nan
 
 
 def kept(case, found):
     """Return all answers, and how often one board was looked up with one table at most."""
     before, counts = None, []
-    for answers, looked_up, entries in found:
+    afterstate, depths, values, _ = case
+    for value, (answers, looked_up, entries) in zip(values, found):
         most = max(looked_up.values(), default=0)
         wrong_if(None in answers, "no_return")
         wrong_if(most <= 1 and not entries or not most and answers == before, "own_cache")
-        wrong_if(most == 1 and max(case[1]) and entries == len(looked_up), "only_leaves")
+        if most == 1 and max(depths) and entries == len(looked_up):
+            right = equal([ahead(afterstate, depth, value) for depth in depths], answers)
+            wrong_if(right, "only_leaves")
         before = answers
         counts.append(most)
     return [each for answers, *_ in found for each in answers], max(counts)
@@ -519,7 +533,7 @@ OF_BEST = {  # mistakes in the max layer
     "by_value first": (f"max(({PAYS}", "sum(max(((value(after), reward)",
                        "default=DEAD)", "key=lambda two: two[0], default=(0, DEAD)))"),
     **{f"starts_high {n}": ("max((", f"max({n}, max((", "default=DEAD)", f"default={n}))")
-       for n in (-1, -100, -1000, -10_000)},
+       for n in (-1, -100, -1000, -10_000, -100_000, -1_000_000)},
     "worst": ("max((", "min(("),
     "not_all": ("max((", "next((", "default=DEAD", "DEAD"),
     "not_all but_first": ("afterstates(state)", "afterstates(state)[1:]"),
@@ -645,6 +659,12 @@ EXERCISES = [
                                      "if exponent == 0][1:]", "(afterstate))", "(afterstate)))"),
             "squared": (NUMBER, " / len(empty) ** 2"),
             "last": ("total += ", "total = "),
+            "below_0": ("return total / len(empty)", "return max(total / len(empty), 0.0)"),
+            "below_0 each": ("worth(state)\n", "max(worth(state), 0.0)\n"),
+            "below_0 size": ("worth(state)\n", "abs(worth(state))\n"),
+            "zeros": ("total = 0.0", "total = some = 0.0", ADDED, "worths = chance * worth(state)\n"
+                      "            total, some = total + worths, some + chance * (worths != 0)",
+                      NUMBER, " / (some or 1)"),
             "signed": ("np.uint64(afterstate) | np.uint64(exponent << 4 * cell)",
                        "np.uint64((int(afterstate) & (1 << 63) - 1) | (exponent << 4 * cell))"),
         },
@@ -681,6 +701,7 @@ EXERCISES = [
         ),
         slips={
             "two_less": ("plies == 0", "plies <= 0", "plies - 1", "plies - 2"),
+            "open_boards": ("if plies == 0", "if plies == 0 or count_empty(afterstate) > 6"),
             "one_ply always": ("plies - 1", "0"),
             "no_depth": _without_depth,
             "known": ("    if plies == 0:", "    known = ahead.__dict__.setdefault('known', {})\n"
@@ -715,6 +736,8 @@ EXERCISES = [
             "falsy": (LARGEST, "return __import__('functools').reduce(lambda a, b: b if not "
                       "worth[a] or worth[b] > worth[a] else a, worth) if worth else None"),
             "no_depth": changed(choose, ahead=_without_depth),
+            "open_boards": ("    worth =", "    plies = 1 if count_empty(board) > 6 else plies\n"
+                            "    worth ="),
             "dead_end minus_1": ("default=None", "default=-1"),
             "raises": (", default=None", ""),
             "no_action worth": (LARGEST, "return max(worth.values(), default=None)"),

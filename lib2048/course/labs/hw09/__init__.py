@@ -148,6 +148,7 @@ MERGE = Net("-3.98 for each empty cell, and 0.5", scale=-3.98)
 WORSE = Net("-6 for each empty cell, and 0.5", scale=-6.0)
 NETS = ROOM, DRAWN, FULL, MERGE, WORSE
 FAR = Net("-2 000 for each empty cell, and 0.5", scale=-2000.0)
+LARGER = Net("drawn weights, large ones", seed=2, scale=301.0)
 
 # ---------------------------------------------------------------- what is tried
 
@@ -185,7 +186,8 @@ def boards_to_encode(random):
     """Return single boards, batches of three, and one that is a list."""
     singles = [(np.array([board]),) for board in (SMALL, EVERY, *_states(random, 4))]
     mixed = np.array([ROW, EVERY, SMALL])
-    return [*singles, ([ROW, SMALL],), (mixed,), (_states(random, 3),)]
+    twice = np.array([ROW, SMALL, ROW])  # so do batches of games that are over
+    return [*singles, ([ROW, SMALL],), (mixed,), (twice,), (_states(random, 3),)]
 
 
 def going_on(random):
@@ -195,7 +197,8 @@ def going_on(random):
         turns = [turn for turn in _turns(luck) if not turn[-1]]
         batches = [Batch.of([turns[i] for i in luck.choice(len(turns), n)]) for n in sizes]
         cases += [(net, batch) for batch in batches for net in (ROOM, DRAWN)]
-    return cases
+    large = [(*turn[:3], pays, *turn[4:]) for turn, pays in zip(turns, (12_292, 300, 0))]
+    return [*cases, (LARGER, Batch.of(large))]
 
 
 def with_ends(random):
@@ -225,12 +228,13 @@ LARGE = from_tiles([[16384, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 
 PAIR = from_tiles([[16384, 32768, 2, 4], [4, 2, 4, 2], [2, 4, 2, 4], [4, 2, 4, 0]])
 ONE_WAY = from_tiles([[2, 2, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 128]])
 TWO_WAYS = from_tiles([[2, 4, 8, 16], [2, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 64]])
+BIG = from_tiles([[512, 512, 8, 16], [4, 8, 16, 32], [8, 16, 32, 64], [16, 32, 64, 64]])
 TIE = from_tiles([[2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
 
 
 def positions(random):
     """Return networks with states, among them lost ones; in some of them the reward decides."""
-    some = ROW, TIE, PAIR, LOST, LARGE, ONE_WAY, TWO_WAYS
+    some = ROW, TIE, PAIR, LOST, LARGE, ONE_WAY, TWO_WAYS, BIG
     cases = [(net, board) for board in some for net in NETS] + [(FAR, ROW), (FAR, TIE)]
     for luck in (np.random.default_rng(ALWAYS), random):
         boards = [*_states(luck, 30)]
@@ -339,7 +343,9 @@ def asked(choose, net, board):
     import torch
 
     network, calls = net.make(), []
-    network[0].register_forward_pre_hook(lambda *_: calls.append(torch.is_grad_enabled()))
+    network[0].register_forward_pre_hook(
+        lambda *_: calls.append(torch.is_grad_enabled() and network[1].weight.requires_grad)
+    )
     own, detached = torch.Tensor.detach, []
 
     def detach(tensor):
@@ -487,6 +493,7 @@ EXERCISES = [
             "shape more": ("exponents), 16)", "exponents), 17)"),
             "shape flat": (".float()", ".float().flatten(2)"),
             "shape one": (".float()", ".float()[0]"),
+            "shape equal": ("in boards]", "in dict.fromkeys(map(int, boards))]"),
             "last_board": ("in boards]", "in [boards[-1]] * len(boards)]"),
         },
         outcome=encoded, verdict=planes_of, show={"boards": "boards"}, features=about_boards,
@@ -520,6 +527,10 @@ EXERCISES = [
             "best_of_all": ("0.0, after)", "0.0, after.max().expand(len(batch)))"),
             "all_over": ("batch.over)", "batch.over | batch.over.any())"),
             "rounded": ("0.0, after)", "0.0, after).round()"),
+            "half": ("0.0, after)", "0.0, after).half().float()"),
+            "bytes": ("batch.next_rewards", "batch.next_rewards.astype(np.uint8)"),
+            "at_most 500": ("batch.next_rewards)", "batch.next_rewards).clamp(max=500)"),
+            "at_most 10000": ("0.0, after)", "0.0, after.clamp(-10_000, 10_000))"),
             "dtype doubles": ("0.0, after)", "0.0, after).double()"),
             "no_tensor array": ("0.0, after)", "0.0, after).numpy()"),
             "shape column": ("0.0, after)", "0.0, after)[:, None]"),
@@ -600,6 +611,8 @@ EXERCISES = [
         },
         slips={
             "last_legal": (BEST, "legal[-1][0]"),
+            "bytes": ("reward + value", "np.array(reward).astype(np.uint8) + value"),
+            "bytes signed": ("reward + value", "np.array(reward).astype(np.int8) + value"),
             "nothing below_zero": (BEST, f"{BEST} if max(worth.values()) > 0 else None"),
             "turned": (BEST, f"3 - {BEST}"),
             "sizes": ("reward + value", "abs(reward + value)"),
