@@ -291,15 +291,15 @@ def encoded(encode, boards):
 
 @contextlib.contextmanager
 def _watched(network):
-    """Yield a dict that says, in the end, what became of a network: {"taught", "frozen"}."""
+    """Yield a dict that says, in the end, what became of a network: {"taught", "frozen", "off"}."""
     import torch
 
     before, found = copy.deepcopy(network.state_dict()), {}
     yield found
     numbers = network.state_dict().items()
     found["taught"] = not all(number.equal(before[name]) for name, number in numbers)
-    kept = all(weight.requires_grad for weight in network.parameters())
-    found["frozen"] = not (kept and torch.is_grad_enabled())
+    found["frozen"] = not all(weight.requires_grad for weight in network.parameters())
+    found["off"] = not torch.is_grad_enabled()
 
 
 def aimed(targets, net, batch):
@@ -398,7 +398,7 @@ def standing(case, seen):
     found = _numbers(seen, {(n, n): "broadcast"}, (n,))
     wrong_if(seen["gradient"], "gradient")
     wrong_if(seen["taught"], "taught")
-    wrong_if(seen["frozen"], "frozen")
+    wrong_if(seen["frozen"] or seen["off"], "frozen")  # `step` comes next
     return found[~over].tolist(), found[over].tolist()
 
 
@@ -619,7 +619,6 @@ EXERCISES = [
             "no_number tensor": (BEST, f"torch.tensor({BEST})"),
             "taught": ("    worth =", "    network[1].weight.data *= 0.99\n    worth ="),
             "frozen": ("with torch.no_grad():", "if network.requires_grad_(False):"),
-            "frozen everywhere": ("with torch.no_grad():", "if torch.set_grad_enabled(False):"),
             "nothing full": ("not legal", "not legal or to_exponents(board).all()"),
             "falsy": (f"return {BEST}", running("None", "not top or worth[action] > top")),
             **{f"nothing starts_high {n}": (f"return {BEST}", running(n, "worth[action] > top"))
