@@ -277,6 +277,18 @@ def test_a_second_training_with_promotion_passes_late():
     made = made.sum().unstack()
     assert (made[made.index < 2.7e10].sum() == 0).all() and (made.index < 2.7e10).sum() == 4
     assert made.loc[made.index > 2.9e10, 3].tolist()[:2] == [2, 3]
+    end = read("curves/long_tests.csv", "run == 'promotion_on_2'")
+    passed = round(end["games_3ply"] * end["reached_32768_3ply"])
+    assert f"after 4.03·10^10 {passed} of {end['games_3ply']:.0f}." in PAGE
+
+
+def test_promotion_comes_near_to_the_papers_own():
+    end = read("curves/long_tests.csv", "run == 'promotion_on_2'")
+    for plies in (1, 3):
+        query = f"algorithm == '2^4 stages, WP' and network == '42-33' and depth_ply == {plies}"
+        paper = read("published/jaskowski2018_table3_stages.csv", query)["score_mean"]
+        assert abs(end[f"mean_{plies}ply"] / paper - 1) < 0.02 and said(paper) in PAGE
+    assert "both means are within 2 % of it" in PAGE
 
 
 @pytest.mark.parametrize("row", table("after actions"), ids=lambda row: row[0])
