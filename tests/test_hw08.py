@@ -21,7 +21,7 @@ def test_any_of_several_equally_good_actions_will_do():
 def test_each_value_function_is_asked_with_a_table_of_its_own():
     case = from_tiles(hw08.CORNERS), (0, 1), (hw08.FIFTY, hw08.FAR), {}
     answers, _ = hw08.kept(case, hw08.answered(hw08.tabled, *case))
-    assert answers[0] == 50 and answers[2] == -20_000
+    assert answers[0] == 50 and answers[2] == hw08.FAR(0)
 
 
 def test_what_is_asked_of_a_table_is_said_in_words():

@@ -100,8 +100,10 @@ def one_board(board):
 def symmetries(board, game=WHOLE):
     """Return the 8 boards that turning and mirroring make of one: uint64[8], itself first.
 
-    A board that is not square has four images, and each is there twice.  Raises ValueError for what
-    `one_board` refuses.
+    A board that is not square has four images, and each is there twice.
+
+    Raises:
+        ValueError: for what `one_board` refuses.
     """
     return symmetries_kernel(one_board(board), game)
 
