@@ -655,7 +655,7 @@ EXERCISES = [
         slips={
             "eights": ("(2, FOUR", "(3, FOUR"),
             "only_twos twice": ("(2, FOUR", "(1, FOUR"),
-            "left_out raises": ("in enumerate(", "in list(enumerate(", "if exponent == 0]",
+            "first_forgotten": ("in enumerate(", "in list(enumerate(", "if exponent == 0]",
                                      "if exponent == 0][1:]", "(afterstate))", "(afterstate)))"),
             "squared": (NUMBER, " / len(empty) ** 2"),
             "last": ("total += ", "total = "),
