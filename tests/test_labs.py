@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 import handins
+import numpy as np
 import pytest
 from tiers import one_in
 
@@ -15,6 +16,7 @@ from lib2048.course.labs.cases import trial
 from lib2048.course.labs.exercise import LABS, changed, find, of_lab, watched
 from lib2048.course.labs.judge import judge
 from lib2048.course.labs.messages import known, say, table_of
+from lib2048.course.labs.outcomes import text_of as text_of_value
 from lib2048.course.labs.seeds import rules_of
 from lib2048.game import spec
 from lib2048.machine.child import NotStarted
@@ -356,6 +358,13 @@ def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
 def test_of_few_wrong_cases_nothing_is_said_that_may_be_chance():
     result = handins.check_changed("hw05.weighted_error", ("errors))", "errors) if lam**k > 0.1)"))
     assert result.reason == say("labs.different"), result
+
+
+def test_a_large_array_is_written_alike_whatever_the_reader_has_set():
+    table = np.random.default_rng(1).normal(0, 100, (3, 4096)).astype(np.float32)
+    before = text_of_value(table)
+    with np.printoptions(precision=2, threshold=10_000, suppress=True, edgeitems=1):
+        assert text_of_value(table) == before and len(before) <= 300
 
 
 def test_what_one_case_alone_has_by_chance_is_not_said():

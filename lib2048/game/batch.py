@@ -131,9 +131,14 @@ def as_boards(boards):
 
 
 def check_cells(boards, game, what=""):
-    """Raise ValueError, in one line, for tiles outside of a game's board.
+    """Look for tiles outside of a game's board.
 
-    boards: uint64, one or more; what: where they were found.
+    Args:
+        boards: uint64, one or more.
+        what: where they were found.
+
+    Raises:
+        ValueError: for such tiles.
     """
     if game.cells == WHOLE.cells:
         return

@@ -18,6 +18,7 @@ from lib2048.machine import child
 
 EXACT = 1 << 53  # larger whole numbers do not fit into a float: a board would lose tiles there
 MOST_TEXT = 300  # characters of a value that is shown
+BRIEFLY = {"precision": 8, "threshold": 100, "edgeitems": 3, "suppress_small": False}  # as ever
 MOST_NUMBERS = 200_000  # of one array that travels
 RETURNED, WRONG, MUTATED, RAISED = "returned", "wrong", "mutated", "raised"
 ENDS = KeyboardInterrupt, SystemExit, RecursionError, MemoryError  # it ends the process, too
@@ -218,7 +219,7 @@ def text_of(value):
         value = value.item()
     if isinstance(value, np.ndarray):
         if value.size > MOST_TEXT:  # a table: each number as text would take a second
-            return repr(value)[:MOST_TEXT]
+            return f"array({np.array2string(value, **BRIEFLY)})"[:MOST_TEXT]
         value = value.tolist()
     if type(value) is dict:
         inside = ", ".join(f"{text_of(key)}: {text_of(one)}" for key, one in value.items())
