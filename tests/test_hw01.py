@@ -14,3 +14,10 @@ ROWS = {
 @pytest.mark.parametrize("rows", ROWS)
 def test_a_spawn_that_returns_something_else_is_told(rows):
     handins.said("hw01", "spawn", ("    return board", f"    return {ROWS[rows]}"), "no_board")
+
+
+@pytest.mark.ci
+@pytest.mark.parametrize("share", ["10 / 11", "10 / 9"])
+def test_fours_a_tenth_too_often_or_too_rarely_are_told(share):
+    """They take 120 000 spawns, too many for a known wrong version, which every check draws."""
+    handins.said("hw01", "spawn", ("< FOUR", f"< FOUR * {share}"), "fours")

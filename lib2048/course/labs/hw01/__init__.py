@@ -533,8 +533,6 @@ SPAWNS = {  # what is said is the message of the first word
     "mutated rows": ("[list(tiles) for tiles in board]", "list(board)"),
     "fours twice": ("< FOUR", "< 2 * FOUR"),
     "fours never": ("< FOUR", "< 0"),
-    "fours of_eleven": ("< FOUR", "< FOUR * 10 / 11"),
-    "fours of_nine": ("< FOUR", "< FOUR * 10 / 9"),
     "fours turned": ("< FOUR", "> FOUR"),
     "tile 8": ("= 4 if", "= 8 if"),
     "tile exponent": ("4 if", "2 if", "else 2", "else 1"),
