@@ -376,3 +376,10 @@ def test_a_folder_holds_a_checkpoint_while_a_run_is_held(tmp_path):
     run.go(progress=False)
     assert sorted(contents(tmp_path)) == ["config.json", "history.csv", "weights.npz"]
     same_run((run.network, run.history), going(new(), {"actions": 900}))
+
+
+def test_weights_in_place_of_others_are_learned():
+    run = Run(Settings(network="cells:0145", actions=5000))
+    old, run.network.weights = run.network.weights, np.zeros(run.network.size, np.float32)
+    run.go(progress=False)
+    assert not old.any() and run.network.weights.any()

@@ -207,10 +207,8 @@ def not_full(random):
 def spawned(function, board, seed, times):
     """Spawn so often; return what came out how often, [[board, count], …]."""
     luck.seed(seed)
-    found = Counter()
-    fours = lambda: sum(n for after, n in found.items() if after in with_four)  # noqa: E731
-    with_four = {int(board) | 2 << 4 * cell for cell in range(16)}
-    for several in hw01.rounds(times, fours):
+    found, with_four = Counter(), {int(board) | 2 << 4 * cell for cell in range(16)}
+    for several in hw01.rounds(times, lambda: sum(found[after] for after in with_four)):
         for _ in range(several):
             after = function(board)
             found[int(after) if isinstance(after, (int, np.integer)) else repr(after)[:60]] += 1
