@@ -6,6 +6,7 @@ import functools
 import os
 import re
 import sys
+import time
 import tomllib
 from pathlib import Path
 from types import SimpleNamespace
@@ -226,8 +227,16 @@ def test_memory_is_looked_at_where_no_system_limits_it(task):
         child.ask(task("take"), {}, 60, memory_mib=200)
 
 
-def test_processes_of_a_child_are_ended_where_there_are_no_groups(task, monkeypatch):
+@pytest.mark.parametrize("late", [0, 1])
+def test_processes_of_a_child_are_ended_where_there_are_no_groups(task, monkeypatch, late):
+    end = child._end
+
+    def slow_end(process):
+        time.sleep(late)  # a child whose orders were closed before would be gone by now
+        end(process)
+
     monkeypatch.delattr(os, "killpg")
+    monkeypatch.setattr(child, "_end", slow_end)
     with child.Child() as one:
         process = psutil.Process(one.ask(task("start"), {}, 60)["answer"])
         assert process.is_running()

@@ -143,8 +143,8 @@ class Child(contextlib.AbstractContextManager):
         """End the process, and those that it started."""
         if self._process:
             self._process = None
+            self._ending()  # before its orders end: it would go, and its processes stay unknown
             self._orders.put(None)
-            self._ending()
 
     def _send(self, order):
         text = json.dumps(order | {"path": _path()}).encode()
