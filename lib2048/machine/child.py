@@ -36,7 +36,7 @@ try:
 except ImportError:  # on Windows
     resource = None
 
-__all__ = ["Child", "Ended", "Loaded", "ask", "load", "load_all", "source_of"]
+__all__ = ["Child", "Ended", "Loaded", "ask", "end_descendants", "load", "load_all", "source_of"]
 
 # For a process whose own ones can be ended together, and that no Ctrl-C of ours reaches.
 ALONE = {"start_new_session": True, "creationflags": getattr(subprocess, "CREATE_NO_WINDOW", 0)}
@@ -230,12 +230,19 @@ def _end(process):
         with contextlib.suppress(OSError):  # nothing is left
             os.killpg(process.pid, signal.SIGKILL)
     else:  # Windows has no groups, only parents
-        with contextlib.suppress(psutil.Error):
-            for one in psutil.Process(process.pid).children(recursive=True):
-                with contextlib.suppress(psutil.Error):
-                    one.kill()
+        end_descendants(process.pid)
     process.kill()
     process.wait()
+
+
+def end_descendants(pid):
+    """End the processes that a process has started, and theirs, but not itself."""
+    started = []
+    with contextlib.suppress(psutil.Error):
+        started = psutil.Process(pid).children(recursive=True)
+    for one in started:
+        with contextlib.suppress(psutil.Error):
+            one.kill()
 
 
 def _lines(pipe):

@@ -20,6 +20,7 @@ from nbformat.v4 import new_code_cell, new_output
 from lib2048.course.labs.inside import HANDED
 from lib2048.course.labs.messages import say
 from lib2048.course.labs.notebook import AS_HANDED_IN, called
+from lib2048.machine.child import end_descendants
 
 CELL_SECONDS = 20  # no cell takes longer, unless its lab says so
 ALL_SECONDS = 60  # nor do all cells together, beyond what single cells are granted
@@ -193,11 +194,8 @@ async def _kernel(client, environment):
             yield
         finally:
             atexit.unregister(client._cleanup_kernel)  # which has nothing left to do then
-            process = getattr(client.km.provisioner, "pid", None)
-            with contextlib.suppress(psutil.Error):
-                children = psutil.Process(process).children(recursive=True) if process else []
-                for child in children:
-                    child.kill()
+            if kernel := getattr(client.km.provisioner, "pid", None):
+                end_descendants(kernel)
 
 
 def _ended(cell, error, limits, over):
