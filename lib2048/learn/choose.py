@@ -3,7 +3,7 @@
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.batch import ILLEGAL
+from lib2048.game.batch import ILLEGAL, slide_into
 from lib2048.game.rng import below, draw
 from lib2048.game.tile_65536 import carried, in_state
 from lib2048.game.turn import next_states
@@ -29,20 +29,12 @@ _LOW24, _IMAGE = np.uint64((1 << 24) - 1), np.uint64(7)
 def expand(functions, weights, method, lane, g, work):
     """Slide a lane's board by the four actions, and look up where they lead."""
     board, n, first = lane.board, functions.lookups, QUAD * g * functions.lookups
-    game = in_state(method.game, lane.word)
-    up, right, down, left, up_pays, right_pays, down_pays, left_pays = rules.slide(board, game)
-    lane.rewards[0] = np.float32(up_pays) if up != board else ILLEGAL
-    lane.rewards[1] = np.float32(right_pays) if right != board else ILLEGAL
-    lane.rewards[2] = np.float32(down_pays) if down != board else ILLEGAL
-    lane.rewards[3] = np.float32(left_pays) if left != board else ILLEGAL
-    if method.form == AFTERSTATE:  # an illegal action looks up the empty board: no memory is wasted
-        lane.candidates[0] = up if up != board else ZERO
-        lane.candidates[1] = right if right != board else ZERO
-        lane.candidates[2] = down if down != board else ZERO
-        lane.candidates[3] = left if left != board else ZERO
-    else:
-        for a in range(QUAD):
+    slide_into(board, in_state(method.game, lane.word), lane.candidates, lane.rewards)
+    for a in range(QUAD):
+        if method.form != AFTERSTATE:
             lane.candidates[a] = board
+        elif lane.candidates[a] == board:  # an illegal action: the empty board wastes no memory
+            lane.candidates[a] = ZERO
     image_boards(lane.candidates, ZERO, work.images, method.game)
     functions.look(work.images, work.positions, first)
     if method.form == Q:
@@ -51,10 +43,10 @@ def expand(functions, weights, method, lane, g, work):
             work.positions[first + i] += np.uint32(turned * method.size)
     if method.stages.lowest:
         marks, lowest = method.stages.marks, method.stages.lowest
-        p = next_stage(lane.stage, up, lane.rewards[0], marks, lowest)
-        q = next_stage(lane.stage, right, lane.rewards[1], marks, lowest)
-        r = next_stage(lane.stage, down, lane.rewards[2], marks, lowest)
-        s = next_stage(lane.stage, left, lane.rewards[3], marks, lowest)
+        p = next_stage(lane.stage, lane.candidates[0], lane.rewards[0], marks, lowest)
+        q = next_stage(lane.stage, lane.candidates[1], lane.rewards[1], marks, lowest)
+        r = next_stage(lane.stage, lane.candidates[2], lane.rewards[2], marks, lowest)
+        s = next_stage(lane.stage, lane.candidates[3], lane.rewards[3], marks, lowest)
         lane.stages[0], lane.stages[1], lane.stages[2], lane.stages[3] = p, q, r, s
         lane.late = p | q | r | s
         if lane.late:
