@@ -156,6 +156,11 @@ def test_each_is_made_again_at_its_smallest_budget(name):
     assert row["now"] > 500 and row["actions now"] > 0 and row["figure"] == name
 
 
+def test_what_went_on_from_a_file_is_made_again_from_the_beginning():
+    made = papers.run("jaskowski-table4", "42-33 (baseline)", minutes=papers.LEAST_MINUTES)
+    assert made["run"] == "promotion_on_2" and made["now"] < 100_000 < made["ours"]
+
+
 def test_the_command_prints_and_draws(tmp_path, capsys):
     assert main(["figure", "jaskowski-table3", "--draw", str(tmp_path / "t.png")]) == 0
     text = capsys.readouterr().out

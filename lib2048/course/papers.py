@@ -328,9 +328,10 @@ def _asked(name, row):
 
 
 def _settings(place, own):
-    """Return the `Settings` of a run of a list, for this machine's processor, without its budget
-    and its tests on the way."""
+    """Return the `Settings` of a run of a list, for this machine's processor and from the beginning,
+    without its budget and its tests on the way."""
     jobs = read_list(data(f"runs/{place}.toml"))
     settings = next(job.settings for job in jobs if job.name == own)
     here = {"device": "cpu"} if hasattr(settings, "device") else {}
-    return dataclasses.replace(settings, actions=None, games=None, eval_every=None, **here)
+    untold = dict.fromkeys(("actions", "games", "eval_every", "weights", "before"))
+    return dataclasses.replace(settings, **untold, **here)
