@@ -12,7 +12,8 @@ import pytest
 mpl.use("agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from lib2048.exact import SmallGame  # noqa: E402
+from lib2048 import record_game, spec_threes, to_tiles  # noqa: E402
+from lib2048.exact import SmallGame
 from lib2048.show import plot
 from lib2048.show.plot import COLOURS, short
 
@@ -372,6 +373,16 @@ def test_a_game_shows_its_score_and_what_was_expected():
 def test_a_game_marks_when_a_new_largest_tile_was_made():
     ax = plot.game(steps())
     assert said(ax) == ["512"] and ax.texts[0].xy[0] == 2
+
+
+def test_a_game_of_threes_has_its_own_scores_and_tiles():
+    taken = record_game("greedy", game="threes")
+    ax = plot.game(taken, "threes")
+    score = {line.get_label(): line for line in ax.lines}["score"].get_ydata()
+    board = to_tiles(taken[-1].afterstate, "threes")
+    assert score[-1] == spec_threes.score(board) and said(ax) == ["192"]
+    with pytest.raises(ValueError, match="unknown game"):
+        plot.game(taken, "fours")
 
 
 def test_layers_tell_the_visited_boards_from_the_others():

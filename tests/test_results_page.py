@@ -194,7 +194,7 @@ def test_road_of_the_paper(row):
 def test_what_we_had_set_out_for():
     one = read("curves/endgame_players.csv", "player == '42-33-4-22 in stages'")
     low, high = one["mean"] - one["ci95"], one["mean"] + one["ci95"]
-    few, many = wall.share_interval(round(one["games"] * one["reached_32768"]), one["games"])
+    *_, few, many = wall.passing(one["games"], round(one["games"] * one["reached_32768"]))
     assert f"{said(low)} to {said(high)} points and {100 * few:.1f} to {100 * many:.1f} %" in PAGE
     assert one["games"] == 300 and low > 480_000 and few > 0.4
     assert one["moves_per_s"] * 10 > one["mean"] / 26.4  # a game takes less than ten seconds

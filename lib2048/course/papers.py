@@ -328,7 +328,7 @@ def _asked(name, row):
 
 
 def _settings(place, own):
-    """Return the `Settings` of a run of a list, for this machine's processor and from the beginning,
+    """Return the `Settings` of a run of a list for this machine's processor, from the beginning,
     without its budget and its tests on the way."""
     jobs = read_list(data(f"runs/{place}.toml"))
     settings = next(job.settings for job in jobs if job.name == own)

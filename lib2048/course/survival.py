@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lib2048.course.recorded import read_table
-from lib2048.course.wall import share_interval
+from lib2048.course.wall import passing
 from lib2048.game.frontier import tile_sums
 from lib2048.play.evaluation import TEST_SEED
 from lib2048.play.experience import collect, rollouts
@@ -121,8 +121,7 @@ def stretches(rows, marks=CHAIN):
     for kind, own in rows.groupby(KIND, sort=False):
         games = own.set_index("sum")["games"].reindex(marks.values(), fill_value=0)
         for name, stood, passed in zip([*marks][1:], games[:-1], games[1:], strict=True):
-            share = passed / stood if stood else np.nan
-            told.append((*kind, name, stood, passed, share, *share_interval(passed, stood)))
+            told.append((*kind, name, *passing(stood, passed)))
     return pd.DataFrame(told, columns=[*KIND, "to", "stood", "passed", "share", "low", "high"])
 
 

@@ -5,6 +5,8 @@ up to the next tile; so it is about the most that a game scores without that til
 games of some learners end there however long they train.
 """
 
+import math
+
 import numpy as np
 
 from lib2048.course.recorded import recorded_tests
@@ -84,14 +86,16 @@ def passes(*lists):
                 for size in (tile, 2 * tile)
             )
             if stood:
-                told = tile, stood, passed, passed / stood, *share_interval(passed, stood)
-                rows.append((*named, *told))
+                rows.append((*named, tile, *passing(stood, passed)))
     return pd.DataFrame(rows, columns=[*keys, "chain", "stood", "passed", "share", "low", "high"])
 
 
-def share_interval(count, of):
-    """Return the 95 % interval of a share by Clopper and Pearson: (low, high)."""
+def passing(stood, passed):
+    """Return (games that stood at a mark, that passed it, their share, its 95 % interval's ends).
+
+    The interval of a share is Clopper and Pearson's; a share of none is nan.
+    """
     inverse = package("scipy.special").betaincinv
-    low = inverse(count, of - count + 1, 0.025) if count else 0.0
-    high = inverse(count + 1, of - count, 0.975) if count < of else 1.0
-    return float(low), float(high)
+    low = inverse(passed, stood - passed + 1, 0.025) if passed else 0.0
+    high = inverse(passed + 1, stood - passed, 0.975) if passed < stood else 1.0
+    return stood, passed, passed / stood if stood else math.nan, float(low), float(high)

@@ -15,13 +15,15 @@ import numbers
 
 import numpy as np
 
-from lib2048.deep.moves import StepPlayer, legal_actions, without_a_next_card
-from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, search_states, select
+from lib2048.deep.moves import StepPlayer, legal_actions, turn_states, without_a_next_card
+from lib2048.deep.tree import backup, new_trees, play_on, root_statistics, select
 from lib2048.game.batch import as_boards, options
 from lib2048.game.board import WHOLE
 from lib2048.machine.schema import is_number
 from lib2048.play.players import new_stop
-from lib2048.search.batched import check_function
+from lib2048.search.batched import asked, check_function
+
+SEARCHES = 0x7EE  # mixed into a seed: searches have luck that no game has
 
 
 class MCTS:
@@ -75,7 +77,7 @@ class MCTS:
         """
         boards = as_boards(boards)
         luck = (np.zeros(len(boards)) if x is None else x for x in (numbers, turns))
-        states = search_states(seed, *luck)
+        states = turn_states(seed, SEARCHES, *luck)
         trees = new_trees(boards, states, self.priors(boards), self.simulations + 1, self.game)
         for done in range(0, self.simulations, self.leaves):
             self._simulate(trees, min(self.leaves, self.simulations - done))
@@ -111,10 +113,8 @@ class MCTS:
         return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
 
     def _worth(self, boards):
-        values = np.asarray(self.values_of(boards), np.float64)
-        if values.shape != boards.shape:
-            raise ValueError(f"a value function returns one number a board: {len(boards)} here")
-        return np.where(legal_actions(boards, self.game).any(axis=1), values, 0.0)
+        alive = legal_actions(boards, self.game).any(axis=1)
+        return np.where(alive, asked(self.values_of, boards), 0.0)
 
     def rollouts(self, boards, randoms):
         """Return the points that play by the prior makes from each state on: float64[n].

@@ -9,7 +9,7 @@ from lib2048.game.batch import ILLEGAL, check_cells, options
 from lib2048.game.board import WHOLE
 from lib2048.game.frontier import tile_sums
 from lib2048.game.game import agreed, parse_game
-from lib2048.game.rng import seed_bits, turn_kernel, unit
+from lib2048.game.rng import seed_bits, turn_kernel
 from lib2048.learn.lockstep import Lockstep, play_in_step
 from lib2048.learn.records import new_results
 from lib2048.machine.arrays import Form, check_arrays
@@ -29,16 +29,21 @@ def luck_of(seed, numbers, turns):
 
     numbers, turns: int[n], of the games and of their turns; with the seed they decide it.
     """
-    luck = np.empty(len(numbers))
+    return (turn_states(seed, DRAWS, numbers, turns) >> np.uint64(11)) * 2.0**-53  # `rng.unit`
+
+
+def turn_states(seed, purpose, numbers, turns):
+    """Return 64 random bits for each game's turn, uint64[n]; purpose: mixed into the seed."""
+    bits = np.empty(len(numbers), np.uint64)
     numbers, turns = np.asarray(numbers, np.int64), np.asarray(turns, np.int64)
-    _luck(seed_bits(seed), numbers, turns, luck)
-    return luck
+    _turn_states(seed_bits(seed), purpose, numbers, turns, bits)
+    return bits
 
 
 @kernel
-def _luck(seed, numbers, turns, luck):
-    for i in range(len(luck)):
-        luck[i] = unit(turn_kernel(seed, DRAWS, numbers[i], turns[i]))
+def _turn_states(seed, purpose, numbers, turns, bits):
+    for i in range(len(bits)):
+        bits[i] = turn_kernel(seed, purpose, numbers[i], turns[i])
 
 
 def draw_actions(weights, luck):

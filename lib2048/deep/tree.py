@@ -7,11 +7,10 @@ from numba import types
 
 from lib2048.deep.moves import draw_one
 from lib2048.game.batch import ILLEGAL, slide_into
-from lib2048.game.rng import draw, mix, seed_bits, turn_kernel, unit
+from lib2048.game.rng import draw, mix, unit
 from lib2048.game.turn import next_state
 from lib2048.machine.kernels import kernel
 
-SEARCHES = 0x7EE  # mixed into a seed: searches have luck that no game has
 DEEPEST = 256  # actions on one way down
 NONE = -1
 ZERO = np.uint64(0)  # the word of a state
@@ -70,13 +69,6 @@ def new_trees(boards, states, priors, nodes, game):
     return trees
 
 
-def search_states(seed, numbers, turns):
-    """Return the random states of searches: a function of seed, game and turn, uint64[n]."""
-    out = np.empty(len(numbers), np.uint64)
-    _states(seed_bits(seed), np.asarray(numbers, np.int64), np.asarray(turns, np.int64), out)
-    return out
-
-
 def select(trees, together, explore, game):
     """Walk down each tree so many times, each to a leaf; return `Leaves`."""
     n = len(trees.counts) * together
@@ -105,12 +97,6 @@ def root_statistics(trees):
 
 
 # ---------------------------------------------------------------- kernels
-
-
-@kernel
-def _states(seed, numbers, turns, out):
-    for i in range(len(out)):
-        out[i] = turn_kernel(seed, SEARCHES, numbers[i], turns[i])
 
 
 @kernel

@@ -15,6 +15,7 @@ import numpy as np
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import canonical, empty_mask, orbit_size
 from lib2048.game.rng import GOLDEN
+from lib2048.game.turn import is_stuck
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import population
 
@@ -136,9 +137,7 @@ def _orbits(boards, game):
 @kernel
 def _terminal(states, game, out):
     for i in range(len(states)):
-        state = states[i]
-        up, right, down, left, _, _, _, _ = rules.slide(state, game)
-        out[i] = up == state and right == state and down == state and left == state
+        out[i] = is_stuck(states[i], game)
 
 
 @kernel

@@ -1,11 +1,18 @@
-"""From an afterstate to the next state: luck, told which action led there and what it moved."""
+"""A turn: whether there is one, and the luck that ends it, told what an action moved."""
 
 import numpy as np
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import moved_lines
 from lib2048.game.tile_65536 import carried
-from lib2048.machine.kernels import part
+from lib2048.machine.kernels import kernel, part
+
+
+@kernel
+def is_stuck(board, game):
+    """Say whether no action is legal in a state."""
+    up, right, down, left, _, _, _, _ = rules.slide(board, game)
+    return up == board and right == board and down == board and left == board
 
 
 @part

@@ -6,7 +6,7 @@ from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, slide_into
 from lib2048.game.rng import below, draw
 from lib2048.game.tile_65536 import carried, in_state
-from lib2048.game.turn import next_states
+from lib2048.game.turn import is_stuck, next_states
 from lib2048.learn.records import AFTERSTATE, STATE, Q
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.native import prefetch
@@ -176,16 +176,8 @@ def _points(functions, weights, count, game, method, work):
         image_boards(trial, ZERO, work.images, method.game)
         functions.look(work.images, positions, ZERO)
         functions.values(weights, positions, ZERO, functions.lookups, values, ZERO)
-        total += np.float32(work.chances[i]) * (values[0] if _alive(trial[0], game) else lost)
+        total += np.float32(work.chances[i]) * (lost if is_stuck(trial[0], game) else values[0])
         if last != i:
-            total += np.float32(work.chances[last]) * (
-                values[1] if _alive(trial[1], game) else lost
-            )
+            value = lost if is_stuck(trial[1], game) else values[1]
+            total += np.float32(work.chances[last]) * value
     return total
-
-
-@kernel
-def _alive(board, game):
-    """Say whether some action is legal."""
-    up, right, down, left, _, _, _, _ = rules.slide(board, game)
-    return up != board or right != board or down != board or left != board

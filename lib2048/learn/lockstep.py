@@ -5,12 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lib2048.game import rules_2048 as rules
 from lib2048.game.batch import ILLEGAL, check_cells, slide_into, worths
 from lib2048.game.bits import WHOLE
-from lib2048.game.rng import seed_bits, stream_kernel
+from lib2048.game.rng import seed_bits
 from lib2048.game.tile_65536 import in_state
-from lib2048.game.turn import next_state
 from lib2048.learn.games import FOREVER, MOST
 from lib2048.learn.loop import record
 from lib2048.learn.records import (
@@ -25,14 +23,15 @@ from lib2048.learn.records import (
 )
 from lib2048.learn.starts import (
     STARTS,
+    begin_game,
     check_trail,
     keep_turn,
     new_starts,
     restarts,
     restore_starts,
-    start_kernel,
     starts_forms,
     starts_state,
+    take_turn,
 )
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.kernels import kernel, part
@@ -269,27 +268,13 @@ def in_order(parts):
 def _begin(g, places, after, rewards, counters, starts, limits, game):
     """Give a place the next game, or leave it empty when none is left."""
     place, number = places[g], counters[NEXT_GAME]
-    length = place.length
-    place.number, place.board = -1, ZERO
-    place.score, place.length, place.last = 0, 0, ZERO
-    rewards[g] = ILLEGAL
+    place.last, rewards[g] = ZERO, ILLEGAL
     if number < limits.last_game:
         counters[NEXT_GAME] = number + 1
-        place.number = number
-        place.board, place.word, place.random, place.start = start_kernel(
-            limits.start,
-            stream_kernel(limits.seed, number),
-            number,
-            game,
-            place.start,
-            length,
-            g,
-            starts,
-        )
-        place.score = np.int64(rules.points(place.board))
-        if restarts(limits.start):
-            keep_turn(starts, g, place.start, place.board, place.word)
+        begin_game(place, limits.start, limits.seed, number, game, g, starts)
         slide_into(place.board, in_state(game, place.word), after[g], rewards[g])
+    else:
+        place.number, place.board, place.score, place.length = -1, ZERO, 0, 0
 
 
 @kernel
@@ -305,16 +290,6 @@ def _look_all(places, game, after, rewards):
         if places[g].number >= 0:
             here = in_state(game, places[g].word)
             slide_into(places[g].board, here, after[g], rewards[g])
-
-
-@part
-def _move(place, after, reward, action, game):
-    place.last = after
-    place.length += 1
-    place.board, place.word, spawned, place.random = next_state(
-        place.board, place.word, np.uint64(action), after, place.random, game
-    )
-    place.score += np.int64(reward) + np.int64(spawned)
 
 
 @part
@@ -334,7 +309,8 @@ def _act(places, after, rewards, counters, results, starts, limits, game):
         if place.number >= 0 and rewards[g, action] != ILLEGAL:
             if counters[ACTIONS] >= limits.last_action:
                 break
-            _move(place, after[g, action], rewards[g, action], action, game)
+            place.last = after[g, action]
+            take_turn(place, place.last, rewards[g, action], np.uint64(action), game)
             counters[ACTIONS] += 1
             slide_into(place.board, in_state(game, place.word), after[g], rewards[g])
             if restarts(limits.start):

@@ -14,7 +14,6 @@ import numpy as np
 from numba import types
 
 from lib2048.game import rules_2048 as rules
-from lib2048.game.rng import stream_kernel
 from lib2048.game.tile_65536 import in_state, largest
 from lib2048.game.turn import next_state
 from lib2048.learn.choose import choose, expand, look_up_one
@@ -34,7 +33,15 @@ from lib2048.learn.records import (
     Method,
     Work,
 )
-from lib2048.learn.starts import CAROUSEL, Starts, keep_turn, remember, restarts, start_kernel
+from lib2048.learn.starts import (
+    CAROUSEL,
+    Starts,
+    begin_game,
+    keep_turn,
+    remember,
+    restarts,
+    take_turn,
+)
 from lib2048.machine.kernels import compiled, kernel, numba_type, part
 from lib2048.machine.native import borrowed, peek, prefetch
 from lib2048.networks.lookups import promote
@@ -50,29 +57,16 @@ BEFORE_FIRST = np.uint64((1 << 64) - 1)  # a slot; + 1 is 0
 @part
 def _begin(lane, g, counters, method, starts, limits):
     """Give a lane the next game, or make it idle when none is left."""
-    number, length = counters[NEXT_GAME], lane.length
-    lane.score, lane.length, lane.number, lane.board = 0, 0, -1, ZERO
-    lane.slot = BEFORE_FIRST
+    number, lane.slot = counters[NEXT_GAME], BEFORE_FIRST
     if number < limits.last_game:
         counters[NEXT_GAME] = number + counters[STRIDE]
-        lane.number = number
-        lane.board, lane.word, lane.random, lane.start = start_kernel(
-            method.start,
-            stream_kernel(limits.seed, number),
-            number,
-            method.game,
-            lane.start,
-            length,
-            g,
-            starts,
-        )
-        lane.score = np.int64(rules.points(lane.board))
+        begin_game(lane, method.start, limits.seed, number, method.game, g, starts)
         lane.watched = restarts(method.start) or method.stages.lowest > ZERO
         if method.stages.lowest:
             marks, lowest = method.stages.marks, method.stages.lowest
             lane.stage = stage_kernel(lane.board, ZERO, marks, lowest)
-        if restarts(method.start):
-            keep_turn(starts, g, lane.start, lane.board, lane.word)
+    else:
+        lane.number, lane.board, lane.score, lane.length = -1, ZERO, 0, 0
 
 
 @part
@@ -97,12 +91,8 @@ def _take(functions, weights, memory, method, lane, g, action, worth, counters, 
         _note(functions, weights, memory, method, lane, g, action, worth, work)
     if method.form != AFTERSTATE:
         after, _ = rules.slide_one(after, action, in_state(method.game, lane.word))
-    lane.length += 1
     counters[ACTIONS] += 1
-    lane.board, lane.word, spawned, lane.random = next_state(
-        lane.board, lane.word, action, after, lane.random, method.game
-    )
-    lane.score += np.int64(reward) + np.int64(spawned)
+    take_turn(lane, after, reward, action, method.game)
 
 
 @part

@@ -28,6 +28,7 @@ from lib2048.networks.names import game_of
 MOST_THREADS = 1024
 MOST_GAMES = 10**8  # that are tested at a time
 BUDGETS = ("games", "actions", "seconds")
+ONE_BUDGET = f"say how long to train by one of {', '.join(BUDGETS)}"
 GAMES = "what is played: 2048, 2048@3x4, 2048:four=0.2, threes, …"
 _SAID = {"lam": "lambda", "weights": "from"}  # names that Python keeps for itself
 _UNSAID = ("seconds", "checkpoint_every")  # they decide no result
@@ -388,14 +389,13 @@ class Settings:
         for field in dataclasses.fields(self):
             if field.type is bool and not isinstance(value := getattr(self, field.name), bool):
                 raise ValueError(f"{field.name} {value!r}: use True or False")
-        for name in (*BUDGETS, "eval_every", "before"):
+        said_budget({unit: getattr(self, unit) for unit in BUDGETS})
+        for name in ("eval_every", "before"):
             check_budget(name, getattr(self, name))
         if self.before and not self.weights:
             raise ValueError("before: is of the weights to begin with: say from which file, too")
         for name in ("eval_games", "eval_deep_games"):
             _check_whole(self, name, MOST_GAMES)
-        if sum(getattr(self, name) is not None for name in BUDGETS) > 1:
-            raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
         check_range(self, "checkpoint_every", 0, math.inf, numbers.Real, "seconds, 0 or more")
         check_range(self, "eval_depth", 1, 16, numbers.Integral, "1 to 16 plies")
 
@@ -522,6 +522,16 @@ def check_range(settings, name, low, high, kind, what):
         return
     if not (is_number(value, kind) and low <= value <= high):
         raise ValueError(f"{name} {value}: use {what}")
+
+
+def said_budget(given):
+    """Return {unit: number} of what is said of BUDGETS; raise ValueError for more than one."""
+    said = {unit: number for unit, number in given.items() if number is not None}
+    if len(said) > 1:
+        raise ValueError(ONE_BUDGET)
+    for unit, number in said.items():
+        check_budget(unit, number)
+    return said
 
 
 def check_budget(name, number):

@@ -24,7 +24,8 @@ from numba import types
 
 from lib2048.game import rules_2048 as rules
 from lib2048.game.bits import WHOLE, place
-from lib2048.game.rng import below, draw
+from lib2048.game.rng import below, draw, stream_kernel
+from lib2048.game.turn import next_state
 from lib2048.machine.arrays import Form
 from lib2048.machine.kernels import kernel, part
 from lib2048.machine.memory import apart
@@ -180,6 +181,28 @@ def _jump(table, which, random, game):
             random, bits = draw(random)
             board = place(board, bits, exponent, game)
     return board, random
+
+
+@part
+def begin_game(place, kind, seed, number, game, g, starts):
+    """Begin game `number` of a seed in a place, which may go on from the game that was there."""
+    place.number = number
+    place.board, place.word, place.random, place.start = start_kernel(
+        kind, stream_kernel(seed, number), number, game, place.start, place.length, g, starts
+    )
+    place.score, place.length = np.int64(rules.points(place.board)), 0
+    if restarts(kind):
+        keep_turn(starts, g, place.start, place.board, place.word)
+
+
+@part
+def take_turn(place, after, reward, action, game):
+    """Play a place's game one action on, by its own luck."""
+    place.length += 1
+    place.board, place.word, spawned, place.random = next_state(
+        place.board, place.word, action, after, place.random, game
+    )
+    place.score += np.int64(reward) + np.int64(spawned)
 
 
 @part

@@ -104,11 +104,15 @@ def review(steps, who):
     return Review(by, turns, worths, np.array(scores, np.int64), unit)
 
 
+def called(told):
+    """Return the name of a function from boards: that of its object, or its own."""
+    return getattr(getattr(told, "__self__", None), "name", getattr(told, "__name__", "a table"))
+
+
 def _opinion(who, turns):
     """Return (whose opinion it is, what the four actions of each turn are worth, nan for none)."""
     if callable(who):
-        by = getattr(getattr(who, "__self__", None), "name", getattr(who, "__name__", "a table"))
-        return by, _table(who(step.board) for step in turns)
+        return called(who), _table(who(step.board) for step in turns)
     who = player(who)
     if not hasattr(who, "values"):
         raise ValueError(f"{who.name} values no actions: ask a network, or the heuristic")

@@ -114,10 +114,7 @@ class BatchSearch:
     def _ask_about(self, leaves):
         if self.stop[0]:
             raise KeyboardInterrupt
-        values = np.asarray(self.values_of(leaves), np.float64)
-        if values.shape != leaves.shape:
-            raise ValueError(f"a value function returns one number a board: {len(leaves)} here")
-        return values
+        return asked(self.values_of, leaves)
 
     def _best_of(self, states, after, values):
         choice, gains = frontier.Choice(pays=self.pays), np.array([[self.pays, 0.0]])
@@ -130,6 +127,14 @@ class BatchSearch:
         pairs = zip(legal, names.tolist(), strict=True)
         worth = {action: self.pays * reward + found[name] for (action, _, reward), name in pairs}
         return max(worth, key=worth.get, default=None), worth, plies
+
+
+def asked(values_of, boards):
+    """Return what a function says of boards, float64[n]; raise ValueError for another shape."""
+    values = np.asarray(values_of(boards), np.float64)
+    if values.shape != boards.shape:
+        raise ValueError(f"a value function returns one number a board: {len(boards)} here")
+    return values
 
 
 def check_function(name, given):

@@ -20,10 +20,11 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from lib2048.game.board import max_exponent
+from lib2048.game.board import WHOLE, max_exponent
 from lib2048.game.frontier import tile_sums
+from lib2048.game.game import parse_game
 from lib2048.machine.printed import thousands
-from lib2048.play.evaluation import shown
+from lib2048.play.evaluation import scores_after, shown
 from lib2048.show.words import says_what, tell_notebook
 
 __all__ = [
@@ -898,7 +899,7 @@ def _write_board(ax, board, height):
 
 @style()
 @says_what
-def game(steps, ax=None):
+def game(steps, game=WHOLE, ax=None):
     """Draw one game: the score so far, and what the player expected in the end; return ax.
 
     The expectation after an action is the score so far plus the value of the afterstate; where a
@@ -907,18 +908,20 @@ def game(steps, ax=None):
 
     Args:
         steps: a list of `Step` (board, action, reward, afterstate, value).
+        game: what was played, a `Game` or its name.
     """
+    game = parse_game(game)
     steps = [step for step in steps if step.action is not None]  # the last one only says "over"
     if not steps:
         raise ValueError("there are no actions to draw")
-    ax, scores = _axes(ax), np.cumsum([float(step.reward) for step in steps])
+    ax, scores = _axes(ax), scores_after(steps, game)
     at = np.arange(1, len(steps) + 1)
     if all(step.value is not None for step in steps):
-        expected = scores + [float(step.value) for step in steps]
+        expected = np.add(scores, [float(step.value) for step in steps])
         ax.plot(at, expected, color=COLOURS[1], linewidth=1.2, label="score + value")
     ax.plot(at, scores, color=COLOURS[0], label="score")
     ax.axhline(scores[-1], color=GREY, linestyle="--", linewidth=1.3, label="final score")
-    _mark_tiles(ax, steps)
+    _mark_tiles(ax, steps, game)
     ax.set_xlim(0, len(steps))
     ax.set_ylim(0, 1.2 * ax.dataLim.y1)  # room for the names of the tiles
     _format_axis(ax.xaxis, "action of the game")
@@ -926,10 +929,10 @@ def game(steps, ax=None):
     return _legend_above(ax)
 
 
-def _mark_tiles(ax, steps):
-    largest = [max_exponent(shown(step)[1]) for step in steps]
+def _mark_tiles(ax, steps, game):
+    largest = [max_exponent(shown(step, game)[1]) for step in steps]
     for before, now, at in zip(np.maximum([8, *largest], 8), largest, itertools.count(1)):
         if now > before:
             ax.axvline(at, color=PALE, linewidth=1, zorder=0)
             note = {"xycoords": ("data", "axes fraction"), "fontsize": 10, "color": GREY}
-            ax.annotate(str(2**now), (at, 0.99), ha="right", va="top", rotation=90, **note)
+            ax.annotate(str(game.tile(now)), (at, 0.99), ha="right", va="top", rotation=90, **note)

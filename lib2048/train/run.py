@@ -14,7 +14,7 @@ import numpy as np
 
 from lib2048.learn.games import next_chunk
 from lib2048.learn.rules import check_rate
-from lib2048.learn.settings import BUDGETS, Settings, check_budget, check_network
+from lib2048.learn.settings import ONE_BUDGET, Settings, check_network, said_budget
 from lib2048.learn.tables import NETWORK_OPTIONS, TableSettings
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.extras import package
@@ -207,12 +207,10 @@ class Run:
         """Return (unit, how many more, whether that is what the settings ask for)."""
         if self._ended:
             raise ValueError(f"this run has ended: {self._ended}")
-        said = [(unit, number) for unit, number in given.items() if number is not None]
-        if len(said) > 1 or not (said or self.settings.budget):
-            raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
-        for unit, number in said:
-            check_budget(unit, number)
+        for unit, number in said_budget(given).items():
             return unit, number, False
+        if not self.settings.budget:
+            raise ValueError(ONE_BUDGET)
         unit, number = self.settings.budget or ("games", 0)
         done = 0 if unit == "seconds" else self.done(unit)
         if self.folder and done > number:
@@ -422,7 +420,7 @@ def train(
     _stopped = None
     settings = Settings.of(network, **options)
     if settings.budget is None:
-        raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
+        raise ValueError(ONE_BUDGET)
     run = Run(settings, out, network, resume)
     if progress is True and (past := _learned.get(network)) and not run.actions:
         say(

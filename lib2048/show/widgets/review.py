@@ -6,6 +6,7 @@ from lib2048.endgame.table import Table
 from lib2048.game.game import parse_game
 from lib2048.play.evaluation import shown
 from lib2048.play.players import game_of
+from lib2048.play.review import called
 from lib2048.show.widgets.mind import SHIPPED, mind_of
 from lib2048.show.widgets.play import PlayWidget
 from lib2048.show.widgets.reviewed import picture, reviewed
@@ -72,8 +73,7 @@ class _Table:
     """A player by what a function says of a board."""
 
     def __init__(self, told):
-        self.told, source = told, getattr(told, "__self__", None)
-        self.name = getattr(source, "name", getattr(told, "__name__", "a table"))
+        self.told, self.name, source = told, called(told), getattr(told, "__self__", None)
         self.game = game_of(getattr(source, "game", source))
         self.game = getattr(self.game, "game", self.game)
 

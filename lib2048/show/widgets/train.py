@@ -14,7 +14,7 @@ from traitlets import List
 
 from lib2048.game.batch import options
 from lib2048.game.board import whole
-from lib2048.learn.settings import BUDGETS, check_budget
+from lib2048.learn.settings import said_budget
 from lib2048.machine.extras import package
 from lib2048.machine.printed import thousands
 from lib2048.networks.network import Network
@@ -370,7 +370,7 @@ class TrainWidget(TrainingWidget):
     about = List().tag(sync=True)
 
     def __init__(self, *runs, names=None, actions=None, games=None, seconds=None):
-        budget = _budget(actions=actions, games=games, seconds=seconds)
+        budget = said_budget({"actions": actions, "games": games, "seconds": seconds})
         if not 0 < len(runs) <= MOST_RUNS:
             raise ValueError(f"{len(runs)} runs: say one, or up to {MOST_RUNS} side by side")
         if len({id(run.network) for run in runs}) < len(runs):
@@ -475,15 +475,6 @@ class TrainWidget(TrainingWidget):
         if ended:
             picture = draw.row([*ended, picture])
         return picture.captioned("\n".join(words), wrap=False)
-
-
-def _budget(**given):
-    said = {unit: number for unit, number in given.items() if number is not None}
-    if len(said) > 1:
-        raise ValueError(f"say how long to train by one of {', '.join(BUDGETS)}")
-    for unit, number in said.items():
-        check_budget(unit, number)
-    return said
 
 
 def _names(runs, names):
