@@ -52,7 +52,7 @@ from lib2048.networks.storage import load, save
 from lib2048.play.evaluation import evaluate, record_game
 from lib2048.play.players import NetworkPlayer, SearchPlayer, ValuePlayer, heuristic_player, player
 from lib2048.play.review import review
-from lib2048.play.statistics import at_equal, compare, compare_groups, interval, mean_ci95
+from lib2048.play.statistics import compare, compare_groups, interval, mean_ci95
 from lib2048.train.race import race
 from lib2048.train.run import Run, last_run, train
 
@@ -70,7 +70,7 @@ _WIDGETS = {
 
 __all__ = [
     "ACTIONS", "Network", "NetworkPlayer", "Rule", "Run", "SearchPlayer", "Settings", "SmallGame",
-    "ValuePlayer", "Weights", "afterstates", "at_equal", "board", "board_table", "compare",
+    "ValuePlayer", "Weights", "afterstates", "board", "board_table", "compare",
     "compare_groups", "convert", "data", "evaluate", "from_tiles", "heuristic_network",
     "heuristic_player", "initial", "interval", "is_over", "last_run", "line_values", "load", "mdp",
     "mean_ci95", "parse_network", "player", "race", "record_game", "review", "save", "slide",

@@ -45,7 +45,14 @@ from lib2048.networks import names, neural, storage
 from lib2048.networks.convert import convert
 from lib2048.networks.network import FORMS, NEXT, check_tables
 from lib2048.play.evaluation import TEST_SEED, boards_of, check_games, evaluate
-from lib2048.play.players import NAMED, game_of, heuristic_player, network_player, player
+from lib2048.play.players import (
+    NAMED,
+    check_named,
+    game_of,
+    heuristic_player,
+    network_player,
+    player,
+)
 from lib2048.search.expectimax import check_limits, plies_of
 from lib2048.show import console
 from lib2048.sweep import command as sweep
@@ -434,12 +441,10 @@ def _player(options):
     game = None if options.game is None else parse_game(options.game)
     depth = plies_of(options.depth, seconds)
     check_limits(depth, seconds)
-    if options.endgames and options.player in NAMED:
-        raise ValueError(f"{options.player} has no network, which endgames are for")
-    if options.player in NAMED and options.player != "heuristic":
-        if depth != 1:
-            raise ValueError(f"{options.player} does not look ahead: leave the depth or time out")
-        return player(options.player, game)
+    if options.player in NAMED:
+        check_named(options.player, depth, options.endgames)
+        if options.player != "heuristic":
+            return player(options.player, game)
     limits = {"seconds": seconds}
     if depth != 1:  # one ply has no use for them
         check_limits(depth, seconds, options.table_mib)

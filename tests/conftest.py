@@ -43,6 +43,15 @@ def pytest_collection_modifyitems(items):
             item.add_marker("ci")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_shares(tmp_path_factory):
+    """Let the sweeps of these tests share no memory with those of anybody else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("shares")))
+        patch.setattr("tempfile.tempdir", None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def trained():
     """A small network that has learned a little; for reading only."""

@@ -270,6 +270,13 @@ def test_memory_is_limited(run):
         run(take, 10_000, memory_mib=200)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the system limits no memory")
+def test_memory_has_one_judge(run, monkeypatch):
+    """The system's limit names the line that took too much; a look from outside cannot."""
+    monkeypatch.setattr(child._Meter, "took_more", lambda meter: True)
+    run(sleep, 3 * child.LOOK_SECONDS, memory_mib=200)
+
+
 def test_a_child_that_does_not_start(run, monkeypatch):
     monkeypatch.setattr(child, "START_SECONDS", 0.01)
     with pytest.raises(Ended, match="^did not start within 0.01 s"):

@@ -306,7 +306,9 @@ def test_a_stop_leaves_nothing_half_done(tmp_path):
 
 def wait_for(condition):
     """Wait until something is so, and return it."""
+    end = time.monotonic() + 240
     while not (found := condition()):
+        assert time.monotonic() < end
         time.sleep(0.05)
     return found
 

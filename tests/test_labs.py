@@ -1,7 +1,10 @@
 """Checks of labs: what they say of right, missing and wrong answers, whatever these do."""
 
 import ast
+import json
 import re
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from lib2048.course.labs.exercise import LABS, changed, find, of_lab, watched
 from lib2048.course.labs.judge import judge
 from lib2048.course.labs.messages import known, say, table_of
 from lib2048.course.labs.outcomes import text_of as text_of_value
+from lib2048.course.labs.result import _html
 from lib2048.course.labs.seeds import rules_of
 from lib2048.game import spec
 from lib2048.machine.child import NotStarted
@@ -109,7 +113,7 @@ ODD = {
     raising: "raised IndexError: list index out of range, in the line `return row.9., 0`",
     returns_nothing: "returned None",
     takes_two: r"called as slide_row\(row\); yours takes \(row, column\)",
-    recursing: "recursed without end",
+    recursing: "raised RecursionError: it calls itself without end, in the line `return rec",
     looping: "took longer than 2 s: is there a loop",
     crashing: "ended the process",
 }
@@ -355,7 +359,8 @@ def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
     assert re.match(f"The answer is not the expected one. (.*){words}", result.reason), result
 
 
-def test_of_few_wrong_cases_nothing_is_said_that_may_be_chance():
+def test_of_few_wrong_cases_nothing_is_said_that_may_be_chance(monkeypatch):
+    monkeypatch.delitem(find("hw05.weighted_error").mistakes, "cut")
     result = handins.check_changed("hw05.weighted_error", ("errors))", "errors) if lam**k > 0.1)"))
     assert result.reason == say("labs.different"), result
 
@@ -383,6 +388,34 @@ def test_two_mistakes_at_once_are_told_and_not_for_an_answer_that_never_changes(
     assert "the same for all cases" in nothing.reason and say("labs.two") not in nothing.reason
 
 
+def test_three_mistakes_at_once_are_told():
+    three, mistakes = ("from_the_right", "largest", "length"), find("hw01.slide_row").mistakes
+    edits = [text for name in three for text in mistakes[name]]
+    result = handins.check_changed("hw01.slide_row", edits)
+    told = [say(f"hw01.slide_row.{name}") for name in three]
+    assert result.reason.startswith(say("labs.of_three")) and all(one in result.reason for one in told)
+
+
+def test_what_a_message_puts_weight_on_is_no_product():
+    text = "the *last* one: `2 * a * b`, f(*given, **named), 2*3*4 and *two words*."
+    assert _html(text) == (
+        "the <em>last</em> one: <code>2 * a * b</code>, f(*given, **named), 2*3*4 and "
+        "<em>two words</em>."
+    )
+
+
+def test_a_hand_in_may_ask_what_its_own_process_is(tmp_path):
+    """`import torch` reads /proc/self/maps; what another process is asked for is still noted."""
+    if sys.platform != "linux":
+        pytest.skip("only Linux has such files")
+    program = "import sys\nfrom lib2048.course.labs import inside\ninside.begin(sys.argv[1])\n"
+    cell = "for name in ('maps', 'environ'): open(f'/proc/self/{name}').close()"
+    program += f"exec(compile({cell!r}, '/tmp/a_cell.py', 'exec'))"
+    log = tmp_path / "log"
+    subprocess.run([sys.executable, "-c", program, log], check=True)
+    assert [json.loads(line)["what"][-8:] for line in log.read_text().splitlines()] == ["/environ"]
+
+
 PARTS = [  # a mistake, the part of its exercise that sees it, and those that do not
     ("hw01.slide_row", "merged_twice", "merges", "no merge"),
     ("hw02.slide", "order_back", "columns", "rows"),
@@ -396,8 +429,8 @@ PARTS = [  # a mistake, the part of its exercise that sees it, and those that do
     ("hw03.td0", "backwards", "games", "last turn"),
     ("hw03.q_update", "illegal", "on the way", "at the end"),
     ("hw03.q_update", "skips_end", "at the end", "on the way"),
-    ("hw08.deeper", "dead_end", "dead ends", "states"),
-    ("hw08.deeper", "afterstates", "states", "dead ends"),
+    ("hw08.deeper", "dead_end", "one", "other"),
+    ("hw08.deeper", "afterstates", "other", "one"),
     ("hw09.targets", "terminal", "ends", "going on"),
 ]
 

@@ -231,8 +231,9 @@ def test_where_nothing_can_be_written_one_line_says_so(reader, capsys):
 
 def test_two_writers_lose_nothing(reader):
     predict("06.1", 1)
-    program = "from lib2048.course.reader.folder import change\n"
-    program += 'for n in range(20):\n    change("a", f"{n}", '
+    program = "from lib2048.course.reader import folder\n"
+    program += "folder.WAIT = 60  # it is about losing, and not about patience\n"
+    program += 'for n in range(20):\n    folder.change("a", f"{n}", '
     program += 'lambda old: {"value": old.get("value", 0) + 1})'
     run = [subprocess.Popen([sys.executable, "-c", program], cwd=ROOT) for _ in range(2)]
     assert [one.wait(120) for one in run] == [0, 0]

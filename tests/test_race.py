@@ -63,21 +63,6 @@ def test_a_note_writes_over_nothing(name):
         raced({"TD": {"alpha": 0.1}}, seeds=(1,), note=lambda *_: {name: 0})
 
 
-def test_networks_may_begin_with_weights_of_ones_own():
-    starts = {}
-    for seed in (1, 2):
-        starts[seed] = Network(NETWORK)
-        train(starts[seed], actions=ACTIONS, seed=seed, alpha=0.1, progress=False)
-
-    def begin(network, seed):
-        network.weights[:] = starts[seed].weights
-
-    on = raced({"TD": {"alpha": 0.1}}, begin=begin).tests
-    for seed, score in on[["seed", "score"]].itertuples(index=False):
-        train(starts[seed], actions=ACTIONS, seed=seed, alpha=0.1, progress=False)
-        assert evaluate(starts[seed], 20).mean == score
-
-
 def test_functions_of_ones_own_learn_in_a_race(found):
     def add(weights, positions, amount):
         for position in positions:

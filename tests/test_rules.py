@@ -9,7 +9,7 @@ from learners import FOREVER, SMALL, bits, games_on
 
 from lib2048 import Network, evaluate, train
 from lib2048.game.rng import mix
-from lib2048.learn.games import Crew
+from lib2048.learn.games import LARGEST_PIECE, Crew
 from lib2048.learn.records import NEXT_GAME
 from lib2048.learn.rules import RULES, autostep_update, horizon, new_memory, tc_update
 from lib2048.learn.settings import Settings
@@ -227,12 +227,18 @@ def test_where_one_thread_fails_the_others_stop_before_it_is_said():
     """Or they would write while a checkpoint is made of what they have learned so far."""
     workers = crew(Network(SMALL), 2)
     first, second = workers.members
-    first.play = lambda *_: exec("raise ZeroDivisionError")
+    first.play, play = lambda *_: exec("raise ZeroDivisionError"), second.play
+
+    def begin_late(*given):
+        time.sleep(0.1)  # the other one has failed, and all were told to halt
+        return play(*given)
+
+    second.play = begin_late
     with pytest.raises(ZeroDivisionError):
-        workers.play(10**12, 10**5)
+        workers.play(10**12, 10**9)
     before = second.actions
     time.sleep(0.1)
-    assert second.actions == before
+    assert second.actions == before < LARGEST_PIECE
 
 
 def test_threads_learn():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from lib2048 import at_equal, compare, compare_groups, interval, mean_ci95
+from lib2048 import compare, compare_groups, interval, mean_ci95
 from lib2048.play.statistics import Comparison, compare_printed, printed_deviation
 
 # Student (1908), "The probable error of a mean", Biometrika 6: hours of sleep gained by ten
@@ -174,11 +174,6 @@ REFUSED = [
     (lambda: of_groups(against="best"), "no group 'best'; there are plain, new, old, one"),
     (lambda: of_groups(pd.concat([a_table(), a_table()])), "plain holds a seed twice"),
     (lambda: of_groups(a_table().replace(22, math.nan)), "nan"),
-    (lambda: at_equal(training(), "actions", "points"),
-     "no column 'points'; there are run, seed, actions, score"),
-    (lambda: at_equal(training().drop(columns="seed"), "actions", "score"), "no column 'seed'"),
-    (lambda: at_equal(training().replace({"actions": {20: 31}}), "actions", "score"),
-     "one run begins at actions 31, another has ended at 30"),
 ]  # fmt: skip
 
 
@@ -231,24 +226,6 @@ def test_a_table_with_the_group_alone_makes_no_comparison():
 
 def of_groups(table=None, value="mean", against="plain"):
     return compare_groups(a_table() if table is None else table, "run", value, against)
-
-
-# ---------------------------------------------------------------- at equal actions
-
-
-def training():
-    """Return three runs that end at 40, 30 and 60 actions."""
-    rows = [("a", 1, 10, 0.0), ("a", 1, 40, 60.0), ("a", 2, 10, 5.0), ("a", 2, 30, 7.0)]
-    rows += [("b", 1, 20, 100.0), ("b", 1, 40, 300.0), ("b", 1, 60, 0.0)]
-    return pd.DataFrame(rows, columns=["run", "seed", "actions", "score"])
-
-
-def test_runs_are_compared_where_the_shortest_ends():
-    end, told = at_equal(training(), "actions", "score")
-    assert end == 30
-    assert told.to_numpy().tolist() == [["a", 1, 40.0], ["a", 2, 7.0], ["b", 1, 200.0]]
-    assert list(told) == ["run", "seed", "score"]
-    compare_groups(told, "run", "score", against="a")  # takes it as it is
 
 
 # ---------------------------------------------------------------- many games of one player

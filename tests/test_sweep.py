@@ -65,15 +65,6 @@ def processes_of(pid):
     return found
 
 
-@pytest.fixture(scope="module", autouse=True)
-def own_shares(tmp_path_factory):
-    """Let the sweeps of these tests share no memory with those of anybody else."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("shares")))
-        patch.setattr("tempfile.tempdir", None)
-        yield
-
-
 @pytest.fixture(scope="module")
 def client(own_shares):
     """Return a client of a cluster whose two workers are processes."""

@@ -45,7 +45,7 @@ class Browser:
     """Stands for the browser: sends orders, keeps what it is told, as JSON."""
 
     def __init__(self, widget, monkeypatch):
-        self.widget, self.told, self.points = widget, [], {}
+        self.widget, self.told, self.points, self.phase = widget, [], {}, None
         self.trains = threading.Event()
         monkeypatch.setattr(widget, "send", self.hear)
 
@@ -56,7 +56,8 @@ class Browser:
             points = self.points.setdefault(message["run"], [])
             assert message["from"] <= len(points), "nothing is missing"
             points[message["from"] :] = message["points"]
-            if message["status"]["phase"] == "training":
+            before, self.phase = self.phase, message["status"]["phase"]
+            if before != self.phase == "training":  # it begins, or goes on
                 self.trains.set()
 
     def say(self, **message):

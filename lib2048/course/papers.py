@@ -12,13 +12,13 @@ import difflib
 import functools
 import itertools
 import math
-import tomllib
 
 import pandas as pd
 
 from lib2048.course import search_errors, survival, wall
 from lib2048.course.recorded import read_table, recorded_tests
 from lib2048.machine.data import data
+from lib2048.machine.files import read_toml
 from lib2048.play.evaluation import evaluate
 from lib2048.play.statistics import compare, compare_printed, interval, printed_deviation
 from lib2048.show import plot
@@ -175,7 +175,7 @@ def run(name, row=None, minutes=1.0):
 
 @functools.cache
 def _figures():
-    return tomllib.loads(data("figures.toml").read_text(encoding="utf-8"))
+    return read_toml(data("figures.toml"))
 
 
 def _known(name):

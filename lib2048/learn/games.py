@@ -2,6 +2,7 @@
 
 import itertools
 import threading
+import time
 from concurrent.futures import wait
 
 import numpy as np
@@ -41,7 +42,7 @@ from lib2048.learn.starts import (
 )
 from lib2048.machine.arrays import Form, check_arrays
 from lib2048.machine.memory import apart, records
-from lib2048.machine.threads import PATIENCE, new_pool, result_or_halt
+from lib2048.machine.threads import LOOK, PATIENCE, new_pool, result_or_halt
 from lib2048.networks.lookups import BOARDS_AT_ONCE, unplanes, value_kernel
 from lib2048.networks.network import FORMS, Network
 
@@ -327,8 +328,10 @@ class Crew:
             return np.concatenate([result_or_halt(task, self.stop, self._halt) for task in tasks])
         except BaseException:  # of one thread: the others are to leave the tables as they are
             self._share[:] = 0  # nobody takes another piece
-            self._halt()
-            wait(tasks, PATIENCE)
+            end = time.perf_counter() + PATIENCE
+            while time.perf_counter() < end and not all(task.done() for task in tasks):
+                self._halt()  # again and again: one may be about to begin its piece
+                wait(tasks, LOOK)
             raise
 
     def _halt(self):

@@ -81,7 +81,7 @@ sys.path[:] = json.loads(orders.readline())
 from {__name__} import _serve
 _serve(orders, answers)
 """
-READY = b"ready\n"
+READY, UNLIMITED = b"ready\n", b"ready, with no limit of memory\n"
 PRINTED_ALL = b"\0that was all\0"
 
 
@@ -182,8 +182,9 @@ class Child(contextlib.AbstractContextManager):
                 continue
             if line.startswith(b"{"):
                 return json.loads(line)
-            if line == READY:
-                limit, meter = seconds, _Meter(self._process.pid, seconds, memory_mib)
+            if line in (READY, UNLIMITED):
+                watched_mib = memory_mib if line == UNLIMITED else None
+                limit, meter = seconds, _Meter(self._process.pid, seconds, watched_mib)
                 late = f"took longer than {seconds:g} s: is there a loop that does not end?"
             if not line:
                 raise Ended(_death(self._process, late, limit))
@@ -396,8 +397,8 @@ def _carry_out(module, name, order, out):
     """Call the task and return the reply as JSON."""
     try:
         task = getattr(importlib.import_module(module), name)
-        print(READY.decode(), end="", file=out, flush=True)
-        with _limited(order["seconds"], order["memory_mib"]):
+        with _limited(order["seconds"], order["memory_mib"]) as is_limited:
+            print((READY if is_limited else UNLIMITED).decode(), end="", file=out, flush=True)
             return json.dumps({"answer": task(order["message"])})
     except BaseException as error:
         return json.dumps({"ended": _reason(error, order["memory_mib"])})
@@ -405,18 +406,21 @@ def _carry_out(module, name, order, out):
 
 @contextlib.contextmanager
 def _limited(seconds, mib):
-    """Limit what is done inside, where the system can.  mib: of memory, or None."""
+    """Limit what is done inside; yield whether the system limits memory.  mib: of it, or None."""
     alarm = getattr(signal, "alarm", lambda seconds: None)  # Windows has none
     alarm(PATIENCE * int(seconds) + 10)  # ends this process even when the one that asked is gone
     if not resource or mib is None:
-        yield
+        yield False
     else:
         before = resource.getrlimit(resource.RLIMIT_AS)
         limit = psutil.Process().memory_info().vms + int(mib * 2**20)
-        with contextlib.suppress(ValueError, OSError):  # lower already, or the system will not
-            resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+        is_limited = sys.platform == "linux"  # macOS takes a limit, and forgets it
         try:
-            yield
+            resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+        except (ValueError, OSError):  # lower already, or the system will not
+            is_limited = False
+        try:
+            yield is_limited
         finally:  # saying what went wrong takes memory too
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(resource.RLIMIT_AS, before)

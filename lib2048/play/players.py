@@ -467,6 +467,14 @@ NAMED: dict[str, Callable[..., Player]] = {
 }
 
 
+def check_named(name, plies=1, endgames=None):
+    """Raise ValueError, in one line, for what a player of `NAMED` cannot do."""
+    if endgames is not None:
+        raise ValueError(f"{name} has no network, which endgames are for")
+    if name != "heuristic" and plies != 1:
+        raise ValueError(f"{name} does not look ahead: leave the depth or time out")
+
+
 def network_player(network, depth=None, seconds=None, table_mib=None, reduce=False, endgames=None):
     """Return the player of a network, look-up tables or neural, that looks ahead so far.
 

@@ -173,32 +173,6 @@ def compare_groups(frame, by, value, against, level=0.95):
     return table.rename_axis(columns=said)
 
 
-def at_equal(frame, x, y, by=("run", "seed")):
-    """Return what runs had reached at the largest x that all of them have: (x, DataFrame).
-
-    The DataFrame has the columns of `by` and y, linear between rows.
-
-    Args:
-        frame: a DataFrame of training, in which x only grows.
-        x, y: columns of numbers, such as actions and score.
-        by: columns that name a run.
-
-    Raises:
-        ValueError: for columns that the table lacks, and where one run begins only after another
-            has ended.
-    """
-    pd = package("pandas")
-
-    _check_columns(frame, (x, y, *by))
-    runs = frame.groupby(list(by), sort=False)
-    spans = runs[x].agg(["min", "max"])
-    begin, end = spans["min"].max(), spans["max"].min()
-    if begin > end:
-        raise ValueError(f"one run begins at {x} {begin:,}, another has ended at {end:,}")
-    rows = [(*name, float(np.interp(end, run[x], run[y]))) for name, run in runs]
-    return end, pd.DataFrame(rows, columns=[*by, y])
-
-
 # ---------------------------------------------------------------- Student's t
 
 

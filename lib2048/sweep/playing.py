@@ -22,6 +22,7 @@ from lib2048.play.evaluation import GAMES_AT_ONCE, TEST_SEED, Result, check_game
 from lib2048.play.players import (
     NAMED,
     SearchPlayer,
+    check_named,
     game_of,
     heuristic_player,
     network_player,
@@ -122,13 +123,11 @@ class Playing(Task):
             raise ValueError(f"player {job.player!r}: say which network, or one of {known}")
         check_games(job.games, job.threads)
         check_limits(job.plies, job.seconds, job.table_mib)
-        if job.endgames and not job.network:
-            raise ValueError(f"{job.player} has no network, which endgames are for")
+        if not job.network:
+            check_named(job.player, job.plies, job.endgames)
         neural.check_choices(precision=job.precision)
         if job.precision and not str(job.network).endswith(neural.SUFFIX):
             raise ValueError("precision: is for a file of a neural network, " + neural.SUFFIX)
-        if not job.network and job.player != "heuristic" and job.plies != 1:
-            raise ValueError(f"{job.player} does not look ahead: leave the depth or time out")
         return [job]
 
     @property

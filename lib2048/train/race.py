@@ -42,9 +42,7 @@ class Race:
         return f"<race: {', '.join(f'{name} {mean:,.0f}' for name, mean in means.items())}>"
 
 
-def race(
-    runs, seeds=(1, 2, 3), games=1000, note=None, begin=None, at_once=2, progress=True, **common
-):
+def race(runs, seeds=(1, 2, 3), games=1000, note=None, at_once=2, progress=True, **common):
     """Train every one of several learners from every seed, and let each play the same test games.
 
     Options are those of `Settings`, the network and a budget among them, and index, value and
@@ -56,8 +54,6 @@ def race(
         games: test games of each run.
         note: a function of (network, history) that returns {column: value}, for what else is asked
             of a network before it is forgotten; the columns are none that the table has.
-        begin: a function of (network, seed) that changes a new network before it is trained, such
-            as one that gives it weights.
         at_once: runs at a time; results do not depend on it.
         progress: whether to show a line: how many runs have ended, how far all are together, the
             mean of the one that spoke last.
@@ -83,7 +79,7 @@ def race(
     over = threading.Event()
     try:
         with _line(jobs, progress, over) as look, Crowd(at_once) as crowd:
-            tasks = (partial(_row, job, look, games, note, begin, over) for job in jobs)
+            tasks = (partial(_row, job, look, games, note, over) for job in jobs)
             return Race(list(crowd.results(tasks)))
     except KeyboardInterrupt:
         said = f"stopped: {sum(job.ended for job in jobs)} of {len(jobs)} runs had ended"
@@ -142,11 +138,9 @@ def _line(jobs, progress, over):
         yield look
 
 
-def _row(job, look, games, note, begin, over):
+def _row(job, look, games, note, over):
     """Train and test; return (what the table holds of a run, its history)."""
     network = job.network()
-    if begin:
-        begin(network, job.settings.seed)
     job.run = Run(job.settings, network=network)
     history = job.run.go(progress=partial(look, job))
     job.run = None  # its memory is free for the next one

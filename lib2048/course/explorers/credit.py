@@ -31,6 +31,7 @@ class CreditWidget(BrowserWidget):
     entry = "credit.js"
     story = Dict().tag(sync=True)
     game = Int(1).tag(sync=True, echo_update=False)
+    tells = ("game",)
 
     def __init__(self, boards, heard):
         self._boards = [draw.board(board, size=SIDE) for board in boards]
@@ -77,10 +78,6 @@ class CreditWidget(BrowserWidget):
         )
         games = ", ".join(map(str, shown))
         return f"afterstates that have heard half or more after {games} games: {told}"
-
-    def _answer(self, message):
-        if message["kind"] == "game":
-            self.set_state({"game": int(message["game"])})
 
 
 def _light(x, y, share):

@@ -147,20 +147,21 @@ def is_loaded(function):
     return code is not None and code.co_filename.startswith(child.YOUR_CODE)
 
 
-# ---------------------------------------------------------------- two mistakes at once
+# ---------------------------------------------------------------- several mistakes at once
 
-MOST_CALLS = 4000  # of pairs of mistakes
+MOST_CALLS = 4000  # of pairs of mistakes, and of threes
 
 
-def pair(message):
-    """Return the names of two typical mistakes that together give all of some answers, or None.
+def together(message):
+    """Return the names of two or three typical mistakes that together give all of some answers.
 
-    message: exercise, seed, part, picks; answers, settled outcomes as JSON.  Two mistakes together
-    may never end, so they are tried in this process, which its caller can end.
+    None where there are none.  message: exercise, seed, part, picks; answers, settled outcomes as
+    JSON; partly: the mistakes that give some of them alone, of which three are tried.  Several
+    together may never end, so they are tried in this process, which its caller can end.
     """
     exercise = find(message["exercise"])
     tried = Trial(exercise, message["seed"])
-    picks, left = [Pick(*pick) for pick in message["picks"]], [MOST_CALLS]
+    picks, left = [Pick(*pick) for pick in message["picks"]], [0]
     answers = [from_json(each) for each in message["answers"]]
 
     def gives(version):
@@ -174,10 +175,13 @@ def pair(message):
                 return False
         return True
 
-    for one, other in itertools.permutations(exercise.edits, 2):
-        with contextlib.suppress(ValueError, SyntaxError):  # both change the same text
-            if gives(changed(exercise.truth, *exercise.edits[one], *exercise.edits[other])):
-                return [one, other]
+    for count, names in ((2, exercise.edits), (3, message["partly"])):
+        left[0] = MOST_CALLS
+        for several in itertools.permutations(names, count):
+            edits = itertools.chain(*(exercise.mistakes[name] for name in several))
+            with contextlib.suppress(ValueError, SyntaxError):  # two change the same text
+                if gives(changed(exercise.truth, *edits)):
+                    return several
     return None
 
 

@@ -25,6 +25,7 @@ ACTS = {
     "subprocess.Popen", "os.system", "os.kill", "os.killpg", "os.fork", "os.forkpty", "os.exec",
     "os.posix_spawn", "os.spawn", "pty.spawn", "ctypes.dlopen", "socket.connect",
 }  # fmt: skip
+OF_ITSELF = ("maps", "smaps", "stat", "status", "statm", "cgroup")  # `import torch` asks for them
 OURS = str(Path(__file__).parents[2]) + os.sep
 STANDARD = sysconfig.get_paths()["stdlib"] + os.sep
 OTHERS = (STANDARD, sys.prefix + os.sep, sys.base_prefix + "/lib", "<frozen")
@@ -45,6 +46,7 @@ def begin(log):
     own = os.path.join(os.path.dirname(os.path.realpath(log)), "files") + os.sep
     # Threads themselves, not their numbers: a later thread gets the number of one that ended.
     told, busy, ours = set(), threading.local(), {*threading.enumerate()}
+    about_itself = {f"/proc/{os.getpid()}/{name}" for name in OF_ITSELF}
 
     def hook(event, arguments):
         if event not in PATHS and event not in ACTS or len(told) > MOST_LINES:
@@ -61,7 +63,8 @@ def begin(log):
                 what = os.path.realpath(os.fsdecode(what)) if is_path else ""
             line = {"event": event, "what": what[:300], "by": by}
             text = json.dumps(line) + "\n"
-            if by and text not in told and not what.startswith((*OTHERS, OURS, own)):
+            is_own = what.startswith((*OTHERS, OURS, own)) or what in about_itself
+            if by and text not in told and not is_own:
                 told.add(text)
                 if len(told) > MOST_LINES:
                     text = json.dumps({"event": OVERFLOW, "what": "", "by": "student"}) + "\n"

@@ -31,7 +31,7 @@ SIDE = "lib2048.course.labs.answering"
 NEARLY_ALL = 0.9  # of what is wrong, here or by a mistake: so much a cause has to explain
 # An answer that never changes, or always does, is none of two mistakes, though two may give it.
 UNCAUSED = {"place.constant", "place.from_call_to_call"}
-RAISES = {"labs.raised", "labs.raised_line"}
+RAISES = {"labs.raised", "labs.raised_line", "labs.unreadable"}
 BEYOND_64_BITS = ("out of bounds for uint64", "unsigned", "too big", "too large")  # Python says
 UNNAMED = RAISES | {"labs.different"}  # what says by itself little of an answer
 NOT_WRITTEN = "NotImplementedError"
@@ -203,9 +203,10 @@ class _Judged:
             return min(named, key=lambda failed: _size(failed.case))
         elif not raised:
             failed.places = self._places(answers, wrong)
-            if not UNCAUSED & {key for key, _ in failed.places} and (two := self._two(answers)):
-                failed.key = "labs.two"
-                failed.places = [[self.exercise.message(name), {}] for name in two]
+            odd = UNCAUSED & {key for key, _ in failed.places}
+            if not odd and (several := self._several(answers, wrong)):
+                failed.key = "labs.two" if len(several) == 2 else "labs.of_three"
+                failed.places = [[self.exercise.message(name), {}] for name in several]
         return failed
 
     def _cause(self, answers, wrong):
@@ -235,13 +236,16 @@ class _Judged:
         made = (self.trial.made(pick, name) for pick in picks)
         return [same(self.exercise, *two, part) for two in zip(made, answers, strict=True)]
 
-    def _two(self, answers):
-        """Return two typical mistakes that together explain all answers, [] for none."""
+    def _several(self, answers, wrong):
+        """Return two or three typical mistakes that together explain all answers, [] for none."""
         if len(self.exercise.edits) < 2:
             return []
-        message = self.about | {"picks": self.picks, "part": self.part}
+        message = self.about | {"picks": self.picks, "part": self.part, "partly": []}
+        for name, made in self.exercise.mistakes.items():
+            agree = self._agree(name, self.picks, answers, self.part)
+            message["partly"] += [name] * any(not callable(made) and agree[at] for at in wrong)
         message["answers"] = [to_json(answer) for answer in answers]
-        return self.ask(f"{SIDE}:pair", message, optional=True) or []
+        return self.ask(f"{SIDE}:together", message, optional=True) or []
 
     def _places(self, answers, wrong):
         """Return in what the wrong answers differ, and on which cases, as messages and words."""

@@ -13,7 +13,6 @@ import functools
 import os
 import shlex
 import string
-import tomllib
 from pathlib import Path
 
 from lib2048.course.labs.seeds import rules_of
@@ -97,7 +96,7 @@ def _own():
     texts = {}
     for file in [*_FOLDER.glob("messages/*.toml"), *_FOLDER.glob("hw*/messages.toml")]:
         name = file.parent.name if file.stem == "messages" else file.stem
-        texts[name] = tomllib.loads(file.read_text(encoding="utf-8"))
+        texts[name] = read_toml(file)
     return _flat(texts)
 
 

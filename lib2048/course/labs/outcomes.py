@@ -21,7 +21,7 @@ MOST_TEXT = 300  # characters of a value that is shown
 BRIEFLY = {"precision": 8, "threshold": 100, "edgeitems": 3, "suppress_small": False}  # as ever
 MOST_NUMBERS = 200_000  # of one array that travels
 RETURNED, WRONG, MUTATED, RAISED = "returned", "wrong", "mutated", "raised"
-ENDS = KeyboardInterrupt, SystemExit, RecursionError, MemoryError  # it ends the process, too
+ENDS = KeyboardInterrupt, SystemExit, MemoryError  # it ends the process, too
 
 
 class Outcome(NamedTuple):
@@ -83,7 +83,8 @@ def outcome_of(exercise, function, case):
 
 def _words(error):
     place = child.own_frame(error)
-    text = f"{type(error).__name__}: {error}"[:MOST_TEXT]
+    why = "it calls itself without end" if isinstance(error, RecursionError) else error
+    text = f"{type(error).__name__}: {why}"[:MOST_TEXT]
     return {"error": text, "line": place.line if place else ""}
 
 

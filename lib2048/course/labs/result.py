@@ -16,6 +16,10 @@ class Failed(AssertionError):
     """Raised by `require` for an answer that did not pass, with the result's text."""
 
 
+# Code, which stays as it is, or words between asterisks: no product, no *arguments.
+EMPHASIS = re.compile(r"(`[^`]+`)|(?<![\w*])\*(\w(?:[^*`]*\w)?)\*(?![\w*])")
+
+
 @dataclass(frozen=True)
 class Checked:
     """The result of one check.
@@ -96,8 +100,9 @@ class Checked:
 
 
 def _html(text):
-    """Return a text as HTML, and what stands between backticks as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
+    """Return a text as HTML: `code` as code, and a *word* with weight."""
+    text = EMPHASIS.sub(lambda found: found[1] or f"<em>{found[2]}</em>", escape(text))
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
 
 
 def _label(label):

@@ -2,12 +2,12 @@
 
 import hashlib
 import os
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from lib2048.game.game import Game, parse_game
+from lib2048.machine.files import read_toml
 from lib2048.machine.terminal import say
 
 CLASS_FILE = Path(__file__).with_name("class.toml")  # `make class` puts it into a class's wheel
@@ -52,7 +52,7 @@ def _class():
     """Return what `make class` has written down, {} where this is no class's wheel."""
     if not CLASS_FILE.exists():
         return {}
-    return tomllib.loads(CLASS_FILE.read_text(encoding="utf-8"))
+    return read_toml(CLASS_FILE)
 
 
 @cache

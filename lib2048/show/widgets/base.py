@@ -123,13 +123,15 @@ class BrowserWidget(anywidget.AnyWidget):
     """A widget that lives in the browser, and is a picture where it cannot.
 
     entry: the name of its module, which lies beside the file of its class.  `static` returns the
-    `Picture` that stands for it, and `_answer` takes a message of the browser.
+    `Picture` that stands for it, and `_answer` takes a message of the browser.  tells: names of
+    traits that the browser sets, by a message of that kind.
 
     It ends when its cell is run again: until it is closed, ipywidgets keeps it with all that it
     holds, such as a network of some hundred megabytes.
     """
 
     entry = None
+    tells = ()
 
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
@@ -182,9 +184,12 @@ class BrowserWidget(anywidget.AnyWidget):
             update_display(self._still(), raw=True, display_id=self.model_id)
 
     def _heard(self, _, message, buffers):
-        """Give a message of the browser to `_answer`; whatever goes wrong is said in the widget."""
+        """Take a message of the browser; whatever goes wrong is said in the widget."""
         try:
-            self._answer(message)
+            if (kind := message["kind"]) in self.tells:
+                self.set_state({kind: message[kind]})  # it knows
+            else:
+                self._answer(message)
         except Exception as error:
             self.send({"kind": "trouble", **trouble(error)})
 
@@ -210,6 +215,7 @@ class PositionWidget(BrowserWidget):
     """
 
     position = Unicode().tag(sync=True, echo_update=False)
+    tells = ("position",)
 
     @property
     def board(self):
@@ -221,9 +227,7 @@ class PositionWidget(BrowserWidget):
         self.position = to_hex(self._packed(board))
 
     def _answer(self, message):
-        if message["kind"] == "position":
-            self.set_state({"position": message["position"]})  # it knows
-        elif message["kind"] == "open":
+        if message["kind"] == "open":
             self._open(message)
 
 

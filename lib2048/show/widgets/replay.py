@@ -32,6 +32,7 @@ class ReplayWidget(BrowserWidget):
     entry = "replay.js"
     record = Dict().tag(sync=True)
     position = Int(0).tag(sync=True, echo_update=False)
+    tells = ("position",)
 
     def __init__(self, steps, game=rules.WHOLE):
         self.steps, self._game = list(steps), parse_game(game)
@@ -61,10 +62,6 @@ class ReplayWidget(BrowserWidget):
     @validate("position")
     def _in_the_game(self, proposal):
         return max(0, min(proposal["value"], len(self.steps) - 1))
-
-    def _answer(self, message):
-        if message["kind"] == "position":
-            self.set_state({"position": int(message["position"])})
 
 
 def _in_json(steps, game):

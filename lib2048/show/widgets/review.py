@@ -37,6 +37,7 @@ class ReviewWidget(PlayWidget):
     entry = "review.js"
     record = Dict().tag(sync=True)
     position = Int(0).tag(sync=True, echo_update=False)
+    tells = ("position",)
 
     def __init__(self, steps, who=SHIPPED, game=None):
         steps = getattr(steps, "steps", steps)
@@ -61,12 +62,6 @@ class ReviewWidget(PlayWidget):
 
     def _take_up(self):
         """Leave what was played on from another review."""
-
-    def _answer(self, message):
-        if message["kind"] == "position":
-            self.set_state({"position": int(message["position"])})
-        else:
-            super()._answer(message)
 
 
 class _Table:

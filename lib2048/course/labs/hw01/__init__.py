@@ -227,6 +227,9 @@ def check_spawns(before, boards, tiles=(2, 4)):
     words = {"most": max(found) / times, "least": min(found) / times, "fair": 1 / len(cells)}
     words = {name: f"{share:.0%}" for name, share in words.items()}
     unfair = any(is_off(n, times, 1 / len(cells)) for n in found)
+    if unfair and found.count(0) == 1:
+        row, column = cells[found.index(0)]
+        raise Wrong("never", {"row": row, "column": column, "cell": 4 * row + column})
     wrong_if(unfair, "cells", count=count, **words)
     of_cells = [(new[cell, tiles[1]], n) for cell, n in zip(cells, found) if n]
     shares = [fours / n for fours, n in of_cells]
@@ -334,7 +337,9 @@ def _game(play, choose, rng, most):
     """Return what `choose` saw and did in so many turns at most, and what `play` returned."""
     turns = []
 
-    def watched(board, legal):
+    def watched(*given):
+        wrong_if(len(given) != 2, "no_board")
+        board, legal = given
         if len(turns) == most:
             raise _Enough
         is_list = isinstance(legal, (list, tuple))
@@ -537,7 +542,7 @@ SPAWNS = {  # what is said is the message of the first word
     "tile 8": ("= 4 if", "= 8 if"),
     "tile exponent": ("4 if", "2 if", "else 2", "else 1"),
     "cells first": (CELL, "spec.empty_cells(board)[0]"),
-    "cells not_last": (CELL, "rng.choice((free := spec.empty_cells(board))[:-1] or free)"),
+    "never last": (CELL, "rng.choice((free := spec.empty_cells(board))[:-1] or free)"),
     "cells by_row": (CELL, BY_ROW),
     "cells by_column": (CELL, BY_COLUMN),
     "apart first": (CELL, AT_ONCE, "if rng.random() <", "if x <"),
@@ -636,13 +641,13 @@ EXERCISES = [
             "order from_one": lambda board, action: slide(board, action - 1),
             "order none": lambda board, action: slide(board, action - 1) if action else (board, 0),
             "first_reward": ("sum(rewards)", "rewards[0]"),
+            "last_reward": ("sum(rewards)", "rewards[-1]"),
             "not_back": ("4 - turns", "0"),
             "merged_twice": changed(
                 slide, slide_row=changed(slide_row, "        new.append(tile)", UNTIL_NONE)
             ),
         },
         slips={
-            "last_reward": ("sum(rewards)", "rewards[-1]"),
             "largest_reward": ("sum(rewards)", "max(rewards)"),
             "reward_by_or": ("sum(rewards)", "__import__('functools').reduce(int.__or__, rewards)"),
             "equal_rewards_once": ("sum(rewards)", "sum({*rewards})"),

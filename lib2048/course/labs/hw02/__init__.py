@@ -350,6 +350,7 @@ DRAWN = "int(16 * draw())"
 SPAWNS = {  # what is said is the message of the first word
     "cells next": (f"        cell = {DRAWN}", "        cell = (cell + 1) % 16"),
     "cells low": (DRAWN, "int(16 * draw() ** 1.2)"),
+    "never last": (DRAWN, "int(15 * draw())"),
     "tile exponent": ("U(2 if", "U(4 if", "else 1)", "else 2)"),
     "tile 3": ("U(2 if", "U(3 if"),
     "fours half": ("< FOUR", "< 0.5"),
@@ -419,6 +420,7 @@ EXERCISES = [
             "mirrored_rows": ("4 * cell", "4 * (cell ^ 3)"),
             "remainder": ("& U(15)", "% U(15)"),
             "tile": lambda board, cell: (1 << int(get_cell(board, cell))) & ~1,
+            "tile of_empty": ("return ", "return U(1) << "),
         },
         slips={
             "three_bits": ("U(15)", "U(7)"),
@@ -544,6 +546,8 @@ EXERCISES = [
             "no_transpose": ("transpose(board) if upright else ", "",
                              "transpose(after) if upright else ", ""),
             "one_reward": ("reward += table", "reward = table"),
+            "no_mask": (" & U(0xFFFF)", ""),
+            "up_is_left": ("action == 0 or action == 2,", "action == 2,"),
         },
         slips={
             "reward_by_or": ("reward += table", "reward |= table"),
@@ -552,7 +556,6 @@ EXERCISES = [
             "no_shift_back": ("table[0, row] << shift", "table[0, row]"),
             "down_is_up": (" or action == 2\n", "\n"),
             "right_is_left": (", action == 1 or action == 2", ", action == 2"),
-            "up_is_left": ("action == 0 or action == 2,", "action == 2,"),
             "rows_from_below": ("<< shift", "<< (U(48) - shift)"),
             "rewards_twice": ("reward += table[1, row]", "reward += U(2) * table[1, row]"),
             "slides_twice": ("table[0, row] <<", "table[0, table[0, row]] <<"),

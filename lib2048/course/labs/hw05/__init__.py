@@ -101,7 +101,7 @@ def some_lambdas(random):
 
 def some_errors(random):
     """Return (errors, λ)."""
-    known = [([8], 0.5), ([8, -4], 0.5), ([8, -4, 16, 0], 0.5), ([3, 5, 7], 0), ([2, 6, -3], 1)]
+    known = [([8], 0.5), ([8, -4], 0.5), ([8, -4, 16, 0], 0.5), ([3, 5, 7], 0)]
     known += [([2.5, -0.75, 4], 0.8), ([4, -8, 12, 6, -20, 10, 32], 0.5)]
     known += [([4, 4, -2, 4], 0.5), ([6, 0, 0, -3], 0.5)]  # equal ones, and 0 between others
     drawn = [_errors(random, n) for n in random.integers(1, 6, 12)]
@@ -285,13 +285,13 @@ EXERCISES = [
             "times_k": ("lam**k", "lam * k"),
             "no_power": ("lam**k", "lam ** min(k, 1)"),
             "one_power": ("lam**k", "lam"),
+            "cut": ("enumerate(errors)", "enumerate(errors[: horizon(lam) + 1])"),
         },
         slips={
             "two_terms": ("enumerate(errors)", "enumerate(errors[:2])"),
             "absolute": ("* error", "* abs(error)"),
             "divided": ("lam**k", "lam / (k + 1)"),
             "squared_share": ("lam**k", "lam ** (2 * k)"),
-            "cut_at_a_tenth": ("enumerate(errors))", "enumerate(errors) if lam**k > 0.1)"),
             "sign": ("return ", "return -"),
             "mutated": ("return ", "errors.reverse()\n    return ", "in enumerate(errors)",
                         "in enumerate(errors[::-1])"),
@@ -359,6 +359,7 @@ EXERCISES = [
             "own_error_at_the_end": (SUM, f"waiting[0][1] if over else {SUM}"),
             "newest_error": (SUM, "waiting[-1][1]"),
             "plain_sum": (SUM, "sum(error for _, error in waiting)"),
+            "one_short": (SUM, "weighted_error([error for _, error in waiting[: max(h, 1)]], lam)"),
             "one_late": ("* error)", "* lam * error)"),
             "backwards": ("in waiting]", "in waiting[::-1]]"),
             "sign": (SHARE, f"-{SHARE}"),

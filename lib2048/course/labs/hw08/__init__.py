@@ -572,6 +572,7 @@ OF_EXPECTED = {  # and in the chance layer
     "weights": ("1 - FOUR", "1.0"),
     "left_out": ("in empty:", "in empty[1:]:"),
     "left_out last": ("in empty:", "in empty[:-1]:"),
+    "left_out cell_15": ("if exponent == 0]", "if exponent == 0 and cell < 15]"),
     "full": ("if exponent == 0]", "]"),
     "cells": ("4 * cell", "4 * (15 - cell)"),
     "cells columns": ("4 * cell", "4 * (cell % 4 * 4 + cell // 4)"),
@@ -636,9 +637,11 @@ EXERCISES = [
             "dead ends": lambda random: [case for v in (FIFTY, OWN) for case in _known(OVER, v)],
         },
         # An action that changes nothing may have the same points: on dead ends alone, these are it.
-        mistakes=OF_DEAD | {"dead_value": OF_BEST["dead_value"]} | OF_BEST,
+        mistakes={
+            "no_default": (", default=DEAD", ""), **OF_DEAD, "dead_value": OF_BEST["dead_value"],
+            **OF_BEST,
+        },
         slips={
-            "raised no_default": (", default=DEAD", ""),
             "returned_none": ("default=DEAD", "default=None"),
             "merges": ("reward + ", "(reward > 0) + "),
             "falsy": _falsy,
@@ -676,6 +679,10 @@ EXERCISES = [
                             "expected(afterstate, value)\n    return expected(\n"),
             "no_chance": ("expected(", "(lambda board, worth: worth(board))("),
             "same_board": ("ahead(after,", "ahead(afterstate,"),
+            "no_plies": lambda afterstate, plies, value: value(afterstate),
+            "ends_at_1": ("plies == 0", "plies == 1"),
+            "endless": ("plies - 1", "plies"),
+            "endless deeper": ("    if plies == 0:\n        return value(afterstate)\n", ""),
             "too_deep": lambda a, plies, value: ahead(a, plies + 1, value),
             "too_short": lambda a, plies, value: ahead(a, max(plies - 1, 0), value),
             "one_ply": lambda a, plies, value: ahead(a, min(plies, 1), value),
@@ -752,8 +759,8 @@ EXERCISES = [
     ),
     Exercise(
         "hw08", deeper, features=of_spawns, parts={
-            "dead ends": lambda random: _known(RISKY, FIFTY),
-            "states": what_v_knows,
+            "one": lambda random: _known(RISKY, FIFTY),  # dead ends; no name gives that away
+            "other": what_v_knows,
         },
         mistakes={
             "dead_end": ("best(", "_lowest("),

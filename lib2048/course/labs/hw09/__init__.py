@@ -484,6 +484,7 @@ EXERCISES = [
             "not_one": (".float()", ".float() * torch.arange(16).view(-1, 1, 1)"),
             "overwrote": ("    planes", "    boards[0] = boards[0] // np.uint64(16)\n    planes"),
             "nothing": ("return ", ""),
+            "bytes": (", np.int64)", ", np.uint8)"),
         },
         slips={
             "dtype whole": (".float()", ""),
@@ -520,6 +521,8 @@ EXERCISES = [
             "broadcast": (NEXT, f"{NEXT}[:, None]"),
             "gradient": ("with torch.no_grad():", "if True:"),
             "nothing": ("return ", ""),
+            "no_tensor_there": ("torch.tensor(batch.next_rewards)", "batch.next_rewards"),
+            "no_tensor_there over": ("torch.tensor(batch.over)", "batch.over"),
         },
         slips={
             "plus": ("0.0, after)", "0.0, after) + network(encode(batch.afterstates))"),
