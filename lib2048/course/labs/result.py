@@ -66,7 +66,8 @@ class Checked:
     @property
     def notes(self):
         """The sentences behind the title, as a list."""
-        told = say("labs.printed", text=repr(self.printed[:60])) if self.printed else ""
+        lines = " / ".join(self.printed[:60].splitlines())
+        told = say("labs.printed", text=f"`{lines}`") if self.printed else ""
         return [text for text in (self.reason, told) if text]
 
     def __str__(self):
