@@ -227,6 +227,14 @@ def test_a_record_whose_notes_are_no_texts_is_none(tmp_path, notes):
             assert found is None if right == notes else found.notes == ["late"]
 
 
+def test_one_pack_alone_is_a_hand_in(tmp_path):
+    path = tmp_path / "hw01-n1.zip"
+    path.write_bytes(packed(tmp_path, handins.solution("n1"), report_md=b"# mine"))
+    done = collect(path, tmp_path)
+    assert (done["students"], done["problems"], done["failed"]) == (1, [], 0)
+    assert taken(tmp_path) == {"n1": ["hw01.ipynb", "report.md"]}
+
+
 def test_a_moodle_download(tmp_path):
     pack_ = packed(tmp_path, handins.solution("n1"), report_md=b"# mine")
     path = handins.download(

@@ -131,7 +131,7 @@ def collect(path, course, lab=None, due=None):
 def _read(path):
     """Return the files of a download that are somebody's, and what is said of the others."""
     try:
-        with open_file(path) as file, zipfile.ZipFile(file) as archive:
+        with open_file(path) as file, zipfile.ZipFile(_download(file, path.name)) as archive:
             found, problems = [], []
             for position, info in enumerate(archive.infolist()):
                 _take(archive, info, position, found, problems)
@@ -139,6 +139,18 @@ def _read(path):
         raise ValueError(f"{path}: not a zip file as Moodle or Canvas makes it ({error})") from None
     _name_by_number(found)
     return found, problems
+
+
+def _download(file, name):
+    """Return a download as it is, and one student's own pack as the only file of one."""
+    with zipfile.ZipFile(file) as archive:
+        if LIST not in archive.namelist():
+            return file
+    around = BytesIO()
+    file.seek(0)
+    with zipfile.ZipFile(around, "w") as archive:
+        archive.writestr(name, file.read(MOST_MB * 10**6 + 1))  # what is larger is refused by size
+    return around
 
 
 def _take(archive, info, position, found, problems):
