@@ -13,9 +13,9 @@ from lib2048.course.recorded import (
     MOST_BYTES,
     POINT,
     TRAINING,
+    GrowingTable,
     RecordedRun,
     RunsFolder,
-    Table,
     paper_points,
     read_table,
     recorded,
@@ -191,7 +191,7 @@ def test_only_what_is_new_is_read(tmp_path):
 
 
 def test_a_table_reads_on_from_where_it_was_and_only_whole_lines(tmp_path):
-    table = Table(tmp_path / "a.csv")
+    table = GrowingTable(tmp_path / "a.csv")
     assert table.news() == ([], False)
     table.path.write_text("a,b\n1,2\n3,")
     assert table.news() == ([{"a": "1", "b": "2"}], False)
@@ -240,7 +240,7 @@ def test_no_folder_and_a_folder_that_goes_away(tmp_path, refused):
 def test_a_file_without_end_is_refused(tmp_path, refused):
     with open(tmp_path / "a.csv", "wb") as file:
         file.truncate(MOST_BYTES + 1)
-    refused(Table(tmp_path / "a.csv").news, "is too long")
+    refused(GrowingTable(tmp_path / "a.csv").news, "is too long")
 
 
 def test_a_damaged_table_names_its_file(tmp_path, monkeypatch, refused):

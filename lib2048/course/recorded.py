@@ -193,7 +193,7 @@ class _List:
             return
         (run, seed), *_ = self.runs  # where a file does not say it, there is only this one
         for kind, file, key in self._parts:
-            rows, _ = Table(_path(file)).news()
+            rows, _ = GrowingTable(_path(file)).news()
             if kind == "runs":
                 rows = [test for row in rows for test in _depths(row)]
             for row in rows:
@@ -293,7 +293,7 @@ class RunsFolder:
     def _read(self, path):
         if path not in self._tables:
             names = {HISTORY: "history", EVALUATIONS: "evaluations", TESTS: "tests"}
-            self._tables[path] = {kind: Table(path / name) for name, kind in names.items()}
+            self._tables[path] = {kind: GrowingTable(path / name) for name, kind in names.items()}
         news = {kind: table.news() for kind, table in self._tables[path].items()}
         if any(anew for _, anew in news.values()):  # another run stands there now
             self._forget(path)
@@ -312,7 +312,7 @@ class RunsFolder:
         return RecordedRun(place.resolve().name, name, settings.seed, settings)
 
 
-class Table:
+class GrowingTable:
     """A CSV file that may grow, of which only what is new is read."""
 
     def __init__(self, path):

@@ -28,7 +28,7 @@ AFTER = np.uint64(1 << 40)  # in a key: of an afterstate
 ZERO, QUAD = np.uint64(0), np.uint64(4)
 
 
-class Table(NamedTuple):
+class Known(NamedTuple):
     """What is known: by boards and the rest of a key, values and numbers of actions to come."""
 
     boards: types.uint64[::1]  # uint64[2^k]
@@ -107,7 +107,7 @@ def solve(game, progress=False):
 
 def _new_table(size):
     zeros = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-    return Table(*zeros, np.zeros((size, 2)), np.zeros(1, np.int64))
+    return Known(*zeros, np.zeros((size, 2)), np.zeros(1, np.int64))
 
 
 def _new_work(most):

@@ -370,7 +370,7 @@ class Row:
         return {
             "row": self.number, "place": self.place, "name": self.name, "rule": self.rule,
             "said": self.settings and _title(self.settings), "rate": self.rate, "symbol": symbol,
-            "about": self.settings and in_short(self.settings), "seeds": sorted(self.runs),
+            "about": self.settings and learner_in_short(self.settings), "seeds": sorted(self.runs),
             "kinds": list(map(str, self.kinds)),
             "paper": [[str(p[0]), *map(float, p[1:3])] for p in self.paper],
         }  # fmt: skip
@@ -395,7 +395,7 @@ def _named(rows, names):
     return [row for name in names for row in rows if row.name == name]
 
 
-def in_short(settings):
+def learner_in_short(settings):
     """Say in a line what a run is: '42-33, TC(0.5), β 1, 16 stages'."""
     rate = f"{settings.rate_symbol} {settings.rate:g}"
     said = (_of_nets if settings.neural else _of_tables)(settings, rate)
