@@ -19,6 +19,7 @@ from lib2048.machine.kernels import kernel, part
 
 LARGEST_EXPONENT = 15  # that a cell holds; of the one tile above see `tile_65536`
 WHOLE = new_game()  # 2048 on 4×4, with one 4 in ten
+NUMBERED = np.uint64(0xFEDCBA9876543210)  # cell p holds the number p
 ONES = np.uint64(0x1111111111111111)
 BYTES = np.uint64(0x0101010101010101)
 _HIGH = np.uint64(0x8080808080808080)

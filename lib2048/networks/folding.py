@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lib2048.game.bits import NUMBERED
 from lib2048.game.board import symmetries, to_exponents
 from lib2048.machine.kernels import kernel
 from lib2048.networks.names import SHAPES, parse_network, word
@@ -47,7 +48,7 @@ def _hosts(network):
 
 
 def _host(network, cells, longest):
-    for image in symmetries(np.uint64(0xFEDCBA9876543210), network.game):
+    for image in symmetries(NUMBERED, network.game):
         turned = to_exponents(image)[list(cells)].tolist()
         for host, others in enumerate(network.tuples):
             if len(others) == longest and set(turned) <= set(others):

@@ -13,7 +13,7 @@ import numpy as np
 from numba import types
 
 from lib2048.game.batch import as_states
-from lib2048.game.bits import one_board
+from lib2048.game.bits import NUMBERED, one_board
 from lib2048.game.board import WHOLE, symmetries, to_exponents
 from lib2048.game.game import Game
 from lib2048.machine.kernels import compiled, numba_type
@@ -290,7 +290,7 @@ class Network(Geometry):
         for looking at; the sum of the weights is `value`.
         """
         self.needs_order("a list of look-ups")
-        numbers = np.uint64(0xFEDCBA9876543210) & self.game.cells * np.uint64(15)
+        numbers = NUMBERED & self.game.cells * np.uint64(15)
         images, where = (map(to_exponents, symmetries(x, self.game)) for x in (board, numbers))
         looks = itertools.product(enumerate(self.tuples), zip(images, where))
         found = []

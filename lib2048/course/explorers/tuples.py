@@ -8,6 +8,7 @@ from traitlets import Dict
 
 from lib2048.course.explorers.rates import EIGHT, Followed
 from lib2048.game import board as rules
+from lib2048.game.bits import NUMBERED
 from lib2048.machine.printed import thousands
 from lib2048.networks.storage import load
 from lib2048.show import draw
@@ -17,7 +18,6 @@ from lib2048.train.run import Run
 
 CELLS = (0, 1, 2, 3, 4, 5)  # the tuple to begin with where there is no network
 BOARD = [[2, 16, 8, 4], [4, 8, 0, 0], [32, 2, 0, 0], [64, 4, 2, 0]]
-NUMBERED = np.uint64(0xFEDCBA9876543210)  # its cell p holds the number p
 AT_ONCE = 1 << 16  # boards that are compared together: they stay in the processor's cache
 NO_COUNT = "Nobody has counted over games here, so how often an entry is looked up is not known."
 
