@@ -360,7 +360,9 @@ def test_an_answer_without_a_cause_is_told_where_it_differs(name, edits, words):
 
 
 def test_of_few_wrong_cases_nothing_is_said_that_may_be_chance(monkeypatch):
-    monkeypatch.delitem(find("hw05.weighted_error").mistakes, "cut")
+    exercise = find("hw05.weighted_error")
+    assert "cut" in exercise.wrong  # which would be said
+    monkeypatch.delitem(exercise.mistakes, "cut")
     result = handins.check_changed("hw05.weighted_error", ("errors))", "errors) if lam**k > 0.1)"))
     assert result.reason == say("labs.different"), result
 
