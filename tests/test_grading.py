@@ -148,7 +148,7 @@ def test_one_hand_in_gets_its_mark_and_a_note(tmp_path):
     assert line["By checks"] == str(FULL - lost)
     assert NOTES["103"] in line["Note"] and "is for the rules 2048, and the class" in line["Note"]
     notebook = (course.folder / "autograded/S103/hw01/hw01.ipynb").read_text()
-    assert "spawns; in the game of this class they come in 30 %" in notebook
+    assert "spawns; in the game of this lab they come in 30 %" in notebook
 
 
 @pytest.mark.slow
