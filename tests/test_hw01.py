@@ -1,4 +1,4 @@
-"""hw01: what `spawn` returns is a board of whole numbers in lists."""
+"""hw01: what `spawn` returns is a board of whole numbers in lists; how `choose` may be called."""
 
 import handins
 import pytest
@@ -14,6 +14,15 @@ ROWS = {
 @pytest.mark.parametrize("rows", ROWS)
 def test_a_spawn_that_returns_something_else_is_told(rows):
     handins.said("hw01", "spawn", ("    return board", f"    return {ROWS[rows]}"), "no_board")
+
+
+ASKED = "choose(board, legal)"
+
+
+def test_choose_may_be_asked_by_name_and_not_with_less():
+    assert handins.check_changed("hw01.play", (ASKED, "choose(legal=legal, board=board)")).passed
+    handins.said("hw01", "play", (ASKED, "choose(legal)"), "no_board")
+    handins.said("hw01", "play", (ASKED, "choose(board)"), "legal")
 
 
 @pytest.mark.ci

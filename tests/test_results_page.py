@@ -490,6 +490,8 @@ def test_the_page_begins_with_what_its_sources_have():
     jaskowski = table[table["figure"].str.startswith("jaskowski")]
     added = jaskowski.query("`paper's budget` > 1e10 and run != 'promotion_on_2'")
     assert (added["our budget"] <= added["paper's budget"] / 4).all()
+    whole = jaskowski.query("run == 'promotion_on_2'")
+    assert (whole["our budget"] / whole["paper's budget"]).between(1, 1.01).all() and len(whole)
     values = table[table["figure"].str.match("matsuzaki-table[3-8]")]
     assert (values["our budget"] < values["paper's budget"] / 100).all()
     lab = table["figure"] == "lab-block1"

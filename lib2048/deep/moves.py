@@ -9,7 +9,7 @@ from lib2048.game.batch import ILLEGAL, check_cells, options
 from lib2048.game.board import WHOLE
 from lib2048.game.frontier import tile_sums
 from lib2048.game.game import agreed, parse_game
-from lib2048.game.rng import seed_bits, turn_kernel
+from lib2048.game.rng import seed_bits, turn_kernel, unit
 from lib2048.learn.lockstep import Lockstep, play_in_step
 from lib2048.learn.records import new_results
 from lib2048.machine.arrays import Form, check_arrays
@@ -29,7 +29,7 @@ def luck_of(seed, numbers, turns):
 
     numbers, turns: int[n], of the games and of their turns; with the seed they decide it.
     """
-    return (turn_states(seed, DRAWS, numbers, turns) >> np.uint64(11)) * 2.0**-53  # `rng.unit`
+    return unit(turn_states(seed, DRAWS, numbers, turns))
 
 
 def turn_states(seed, purpose, numbers, turns):

@@ -81,8 +81,8 @@ def turn_kernel(seed, purpose, number, turn):
 
 @kernel
 def unit(bits):
-    """Turn 64 random bits into a number in [0, 1), by their upper 53: float64."""
-    return np.float64(bits >> np.uint64(11)) * 2.0**-53
+    """Turn 64 random bits, or an array of such, into numbers in [0, 1), by their upper 53."""
+    return (bits >> np.uint64(11)) * 2.0**-53
 
 
 @kernel

@@ -467,7 +467,7 @@ NAMED: dict[str, Callable[..., Player]] = {
 }
 
 
-def check_named(name, plies=1, endgames=None):
+def check_named(name, plies, endgames):
     """Raise ValueError, in one line, for what a player of `NAMED` cannot do."""
     if endgames is not None:
         raise ValueError(f"{name} has no network, which endgames are for")

@@ -904,7 +904,7 @@ def game(steps, game=WHOLE, ax=None):
 
     The expectation after an action is the score so far plus the value of the afterstate; where a
     value is None it is left out. Marks on the upper edge show when a new largest tile was made,
-    from 512 on.
+    from 512 on (192 in Threes!).
 
     Args:
         steps: a list of `Step` (board, action, reward, afterstate, value).

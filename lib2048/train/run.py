@@ -209,9 +209,9 @@ class Run:
             raise ValueError(f"this run has ended: {self._ended}")
         for unit, number in said_budget(given).items():
             return unit, number, False
-        if not self.settings.budget:
+        if self.settings.budget is None:
             raise ValueError(ONE_BUDGET)
-        unit, number = self.settings.budget or ("games", 0)
+        unit, number = self.settings.budget
         done = 0 if unit == "seconds" else self.done(unit)
         if self.folder and done > number:
             raise ValueError(

@@ -91,8 +91,9 @@ class _Found:
 def collect(path, course, lab=None, due=None):
     """Put a class's hand-ins where nbgrader looks for them: COURSE/submitted/STUDENT/LAB/.
 
-    path: the zip file that the LMS gave; lab: "hw01", by default the one lab that is in there;
-    due: "2026-03-01 23:59"; files with a later time are late, as are those that Canvas calls late.
+    path: the zip file that the LMS gave, or one student's pack; lab: "hw01", by default the one
+    lab that is in there; due: "2026-03-01 23:59"; files with a later time are
+    late, as are those that Canvas calls late.
     Returns {"lab", "students", "taken": [line, …], "problems": [line, …], "failed": how many
     hand-ins were not taken}.  Whatever is wrong with one hand-in, the others are taken.  Raises
     ValueError, before anything is written, for a file that is no zip file, and where no lab, or no

@@ -337,9 +337,7 @@ def _game(play, choose, rng, most):
     """Return what `choose` saw and did in so many turns at most, and what `play` returned."""
     turns = []
 
-    def watched(*given):
-        wrong_if(len(given) != 2, "no_board")
-        board, legal = given
+    def watched(board=None, legal=None):
         if len(turns) == most:
             raise _Enough
         is_list = isinstance(legal, (list, tuple))

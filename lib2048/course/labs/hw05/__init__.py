@@ -101,7 +101,7 @@ def some_lambdas(random):
 
 def some_errors(random):
     """Return (errors, λ)."""
-    known = [([8], 0.5), ([8, -4], 0.5), ([8, -4, 16, 0], 0.5), ([3, 5, 7], 0)]
+    known = [([8], 0.5), ([8, -4], 0.5), ([8, -4, 16, 0], 0.5), ([3, 5, 7], 0), ([2, 6, -3], 0.99)]
     known += [([2.5, -0.75, 4], 0.8), ([4, -8, 12, 6, -20, 10, 32], 0.5)]
     known += [([4, 4, -2, 4], 0.5), ([6, 0, 0, -3], 0.5)]  # equal ones, and 0 between others
     drawn = [_errors(random, n) for n in random.integers(1, 6, 12)]
